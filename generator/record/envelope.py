@@ -1,0 +1,56 @@
+"""The envelope's JSON Schema, carried as package data. The one door to jsonschema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from generator.record.pointer import unparse
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """The schema of every payload kind, as the engine emits it."""
+    text = files("generator.record").joinpath("schema/payload.schema.json").read_text("utf-8")
+    loaded: Mapping[str, Any] = json.loads(text)
+    return loaded
+
+
+@cache
+def kinds() -> Mapping[str, str]:
+    """Schema ids and the reference of the definition that each obeys."""
+    mapping: Mapping[str, str] = schema()["discriminator"]["mapping"]
+    return mapping
+
+
+@cache
+def _validator(schema_id: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": kinds()[schema_id], "$defs": schema()["$defs"]})
+
+
+def faults(schema_id: str, document: object) -> Iterator[tuple[str, str]]:
+    """Pointer and message of everything in the document that its schema refuses."""
+    for error in _validator(schema_id).iter_errors(document):
+        nearest = best_match([error]) if error.context else error
+        yield unparse(str(token) for token in (*nearest.absolute_path, *_keys(nearest))), _short(nearest)
+
+
+def _keys(error: ValidationError) -> list[str]:
+    """The offending key itself, where the error is about a key rather than a value."""
+    if error.validator == "pattern" and "propertyNames" in error.absolute_schema_path:
+        return [str(error.instance)]
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        declared = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
+        return [key for key in error.instance if key not in declared][:1]
+    return []
+
+
+def _short(error: ValidationError) -> str:
+    """The message, without a page of the offending value."""
+    return error.message if len(error.message) <= 200 else f"{error.message[:100]} … {error.message[-90:]}"

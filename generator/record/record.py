@@ -1,0 +1,166 @@
+"""Loads a record: every source, every payload, the terms, and what git says; collects all refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from generator.record import checksums, payload, repository, source, terms
+from generator.record.payload import Payload
+from generator.record.repository import Repository
+from generator.record.source import Source
+from generator.record.terms import Term
+from generator.report.refusal import Refusal, Refused
+
+LANDING = "templates/landing.md.j2"
+
+Given = TypeVar("Given")
+Got = TypeVar("Got")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Everything that a site is made of, and what stands against making it."""
+
+    root: Path
+    findings: tuple[Source, ...]
+    kills: tuple[Source, ...]
+    errata: tuple[Source, ...]
+    pages: tuple[Source, ...]
+    landing: Source | None
+    terms: tuple[Term, ...]
+    payloads: dict[str, Payload] = field(repr=False)
+    repository: Repository = field(repr=False)
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[Refusal, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Every Markdown source, in the order in which a reader meets them."""
+        landing = (self.landing,) if self.landing else ()
+        return (*landing, *self.findings, *self.kills, *self.errata, *self.pages)
+
+    def citing(self, path: str) -> tuple[Source, ...]:
+        """The sources whose front matter names a payload."""
+        return tuple(each for each in self.sources if path in each.payloads.values())
+
+
+def find_root(start: Path) -> Path | None:
+    """The nearest folder at or above a start that holds findings/."""
+    return next((folder for folder in (start, *start.parents) if (folder / "findings").is_dir()), None)
+
+
+def load(root: Path) -> Record:
+    """Read everything below a root; what is wrong with it is in refusals, nothing is raised for it."""
+    refusals: list[Refusal] = []
+    sources = _collect(refusals, _source_paths(root), lambda path: source.read(root, path))
+    names = sorted(set(_payload_paths(root)) | _named(sources, refusals, root))
+    payloads = {each.path: each for each in _collect(refusals, names, lambda path: payload.read(root, path))}
+    known_terms = _collect(refusals, [terms.PATH], lambda _: terms.read(root))
+    refusals.extend(checksums.check(root, payloads))
+    refusals.extend(_id_refusals(sources))
+    if not any((root / "findings").glob("*.md")):
+        message = "The folder holds no finding. Write one, or name another record with --root."
+        refusals.append(Refusal("findings", 1, 1, "no-source", "", message))
+    git = repository.read(root)
+    standing = list(_standing(git, root, sources, payloads))
+    strict = repository.in_ci()
+    return Record(
+        root=root,
+        findings=_of_kind(sources, "finding"),
+        kills=_of_kind(sources, "kill"),
+        errata=_of_kind(sources, "erratum"),
+        pages=_of_kind(sources, "page"),
+        landing=next((each for each in sources if each.path == LANDING), None),
+        terms=known_terms[0] if known_terms else (),
+        payloads=payloads,
+        repository=git,
+        refusals=(*refusals, *(standing if strict else ())),
+        warnings=() if strict else tuple(standing),
+    )
+
+
+def _collect(refusals: list[Refusal], given: Iterable[Given], read: Callable[[Given], Got]) -> list[Got]:
+    """Read everything that can be read, and keep what was refused."""
+    got = []
+    for each in given:
+        try:
+            got.append(read(each))
+        except Refused as refused:
+            refusals.extend(refused.refusals)
+    return got
+
+
+def _source_paths(root: Path) -> list[str]:
+    """Findings, kill criteria and errata by number, then templates and pages by name."""
+    patterns = ("findings/*.md", "findings/errata/*.md", LANDING, "site_src/**/*.md")
+    return [path for pattern in patterns for path in _names(root, pattern)]
+
+
+def _names(root: Path, pattern: str) -> list[str]:
+    found = (file.relative_to(root).as_posix() for file in root.glob(pattern) if file.is_file())
+    return sorted(found, key=_by_number)
+
+
+def _by_number(path: str) -> tuple[str, int, str]:
+    """Sort F-2 before F-10."""
+    stem, _, number = PurePosixPath(path).stem.partition("-")
+    folder = PurePosixPath(path).parent.as_posix()
+    return (f"{folder}/{stem}", int(number) if number.isdecimal() else 0, path)
+
+
+def _payload_paths(root: Path) -> list[str]:
+    return [file.relative_to(root).as_posix() for file in (root / "payloads").rglob("*.json")]
+
+
+def _named(sources: Iterable[Source], refusals: list[Refusal], root: Path) -> set[str]:
+    """Payload paths that sources name and that can be payloads; others are refused where they stand."""
+    named = set()
+    for each in sources:
+        for alias, path in each.payloads.items():
+            line, column = each.place(f"payloads.{alias}")
+            parts = PurePosixPath(path).parts
+            if parts[:1] != ("payloads",) or ".." in parts or not path.endswith(".json"):
+                message = "A payload is a file payloads/<record>/<name>.json."
+                refusals.append(Refusal(each.path, line, column, "unknown-payload", path, message))
+            elif (root / path).is_file() or (root / path).is_symlink():
+                named.add(path)
+            elif each.kind != "kill":
+                message = "There is no such file. Run the command that makes it, or correct the path."
+                refusals.append(Refusal(each.path, line, column, "bad-payload", path, message))
+    return named
+
+
+def _id_refusals(sources: Iterable[Source]) -> Iterator[Refusal]:
+    """Two sources never share an id, and each file is named by its id."""
+    first: dict[str, Source] = {}
+    for each in sources:
+        if each.kind not in ("finding", "kill", "erratum"):
+            continue
+        line, column = each.place("id")
+        if each.id in first:
+            message = f"{first[each.id].path} has this id already."
+            yield Refusal(each.path, line, column, "duplicate-id", each.id, message)
+        elif PurePosixPath(each.path).stem != each.id:
+            message = f"The file of {each.id} is called {each.id}.md."
+            yield Refusal(each.path, line, column, "bad-front-matter", each.id, message)
+        first.setdefault(each.id, each)
+
+
+def _standing(
+    git: Repository, root: Path, sources: Iterable[Source], payloads: dict[str, Payload]
+) -> Iterator[Refusal]:
+    """What git does not keep as it stands here; one line for all where there is no repository."""
+    if not git.in_git:
+        yield Refusal(".", 1, 1, "untracked-source", "", "The record stands outside any git repository.")
+        return
+    extra = [path for path in (terms.PATH, "mkdocs.yml") if (root / path).is_file()]
+    for path in [*(each.path for each in sources), *payloads, *extra]:
+        if why := git.standing(path):
+            yield Refusal(path, 1, 1, "untracked-source", path, f"The file {why}. Commit it.")
+
+
+def _of_kind(sources: Iterable[Source], kind: str) -> tuple[Source, ...]:
+    return tuple(each for each in sources if each.kind == kind)
