@@ -1,0 +1,1 @@
+"""Experiments on what a speculative decoding system gives away for free."""

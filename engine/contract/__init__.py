@@ -1,0 +1,1 @@
+"""What every experiment agrees on: payloads, their store, provenance, seed streams, errors."""

@@ -1,0 +1,66 @@
+"""The models the engine knows, read from one TOML file, and where their files are kept."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from engine.contract.errors import ModelMissing
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One model of `models.toml`. Fields that do not apply to its source are None."""
+
+    name: str
+    title: str
+    role: str
+    source: str
+    licence: str
+    precision: str
+    wheel: str | None = None
+    wheel_sha256: str | None = None
+    member: str | None = None
+    sha256: str | None = None
+    teacher: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where this model's files are kept."""
+        return cache_home() / "models" / self.name
+
+    @property
+    def present(self) -> bool:
+        """Whether fetching this model was completed; the last file written is the mark."""
+        return (self.folder / "model.json").is_file()
+
+
+def cache_home() -> Path:
+    """The folder for weights and harvests: `$XDG_CACHE_HOME/specdec-sidechannels`, by default under `~/.cache`."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "specdec-sidechannels"
+
+
+def entries() -> dict[str, Entry]:
+    """All models by name, in the order of the file."""
+    text = resources.files("engine.decode").joinpath("models.toml").read_text(encoding="utf-8")
+    return {name: Entry(name=name, **fields) for name, fields in tomllib.loads(text).items()}
+
+
+def entry(name: str) -> Entry:
+    """One model, or `ModelMissing` naming those there are."""
+    known = entries()
+    if name not in known:
+        raise ModelMissing(name, "is no model of this engine.", f"Known: {', '.join(known)}.")
+    return known[name]
+
+
+def require(name: str) -> Entry:
+    """A model that has been fetched, or `ModelMissing` with the command that fetches it."""
+    found = entry(name)
+    if not found.present:
+        raise ModelMissing(name, "has not been fetched.", f"Run: engine fetch {name}")
+    return found

@@ -1,0 +1,1 @@
+"""One file a question; the table in `table.py` names them."""

@@ -1,0 +1,1 @@
+"""Intervals for results clustered by prompt."""

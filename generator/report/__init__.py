@@ -1,0 +1,1 @@
+"""Refusals, the reasons not to publish, and the forms they are printed in."""
