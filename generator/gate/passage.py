@@ -1,0 +1,44 @@
+"""A stretch of visible text whose every character knows its place in the source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.gate.masking import NOTHING
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Text as a reader meets it, joined over inline markup; offsets has one place per character."""
+
+    text: str
+    offsets: Sequence[int]
+    surface: str = "body"
+
+
+class Builder:
+    """Collects text until a block ends."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._offsets: list[int] = []
+
+    def literal(self, text: str, start: int) -> None:
+        """Text that stands in the source as it reads."""
+        self._parts.append(text)
+        self._offsets.extend(range(start, start + len(text)))
+
+    def written(self, text: str, start: int) -> None:
+        """Text that the source spells otherwise (an entity, an escape): all of it at one place."""
+        self._parts.append(text)
+        self._offsets.extend([start] * len(text))
+
+    def passage(self, surface: str = "body") -> Passage | None:
+        """What was collected, without the characters that print nothing; None if that is only space."""
+        text, offsets = "".join(self._parts), self._offsets
+        self._parts, self._offsets = [], []
+        if NOTHING in text:
+            kept = [(char, place) for char, place in zip(text, offsets, strict=True) if char != NOTHING]
+            text, offsets = "".join(char for char, _ in kept), [place for _, place in kept]
+        return Passage(text, offsets, surface) if text.strip() else None

@@ -1,0 +1,245 @@
+"""The source side of the gate: every number that an author typed by hand, at its line and column.
+
+It reads what is written before anything is rendered, so that it can name the exact place; the output
+side decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from generator.gate import display, markdown, masking
+from generator.gate.masking import VALUE, Claim
+from generator.gate.numerals import Hit, Names, judge
+from generator.gate.passage import Passage
+from generator.record.record import Record
+from generator.record.source import Source
+from generator.record.terms import PATH as TERMS
+from generator.record.terms import Term
+from generator.report.refusal import Refusal, Refused, Report
+
+UNPRINTED = frozenset(
+    "id record status payloads finding kind date holds_when null_when verdict_when fires_when statement".split()
+)
+"""Front matter that is read by rules or printed as a computed value, never as text."""
+
+HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+    "\U000e0000-\U000e007f]|(?<=[0-9A-Za-z])[\u200c\u200d]|[\u200c\u200d](?=[0-9A-Za-z])"
+)
+"""Characters that show nothing and can split a number or turn its order around."""
+
+_LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
+_CODE_KINDS = frozenset({"digit"})
+_WORD_KINDS = frozenset({"word", "ordinal", "ratio", "fold", "fraction", "claim"})
+_LABEL = re.compile(r"\b[0-9]+\b")
+
+
+@dataclass
+class Sheet:
+    """One file under judgement: its lines, and what was found in it."""
+
+    path: str
+    text: str
+    names: Names
+    ids: frozenset[str]
+    report: Report
+    used: set[str]
+    starts: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def refusal(self, offset: int, code: str, message: str) -> Refusal:
+        line = self.text.count("\n", 0, offset)
+        start = self.starts[line]
+        end = self.text.find("\n", start)
+        shown = self.text[start : end if end >= 0 else None].rstrip("\r")
+        return Refusal(self.path, line + 1, offset - start + 1, code, shown, message)
+
+    def refuse(self, offset: int, code: str, message: str) -> None:
+        self.report.refusals.append(self.refusal(offset, code, message))
+
+    def exempt(self, kind: str, count: int = 1) -> None:
+        self.report.exempt[kind] = self.report.exempt.get(kind, 0) + count
+
+
+def check(record: Record) -> tuple[list[Refusal], list[Refusal]]:
+    """Refusals and warnings over every source of a record."""
+    report = judge_record(record)
+    return report.refusals, report.warnings
+
+
+def judge_record(record: Record) -> Report:
+    """The same as a report, with what passed by which exemption."""
+    ids = frozenset(source.id for source in (*record.findings, *record.kills, *record.errata))
+    report = check_sources(record.sources, record.terms, ids)
+    names = Names(term.text for term in record.terms)
+    used: set[str] = set()
+    try:
+        strings = [*display.configuration(record.root), *display.reasons(record.terms)]
+    except Refused as refused:
+        report.extend(refused.refusals)
+        strings = []
+    for path, line, column, text in strings:
+        _string(path, line, column, text, names, ids, report, used)
+    report.refusals = [each for each in report.refusals if not _is_used(each, used)]
+    return report
+
+
+def check_sources(sources: Iterable[Source], terms: Iterable[Term], ids: frozenset[str]) -> Report:
+    """Judge sources by the names and ids that are known; a name that none of them uses is refused."""
+    terms = tuple(terms)
+    names = Names(term.text for term in terms)
+    report = Report()
+    used: set[str] = set()
+    for source in sources:
+        sheet = Sheet(source.path, source.text, names, ids, report, used)
+        _hidden(sheet)
+        _front_matter(sheet, source.front, source)
+        _body(sheet, source)
+        report.pages += 1
+    for term in terms:
+        if " ".join(term.text.split()) not in used:
+            message = f'No source uses the name "{term.text}". Take it out of {TERMS}.'
+            report.refusals.append(Refusal(TERMS, term.line, 1, "unused-term", term.text, message))
+    return report
+
+
+def _is_used(refusal: Refusal, used: set[str]) -> bool:
+    return refusal.code == "unused-term" and " ".join(refusal.text.split()) in used
+
+
+def _string(
+    path: str, line: int, column: int, text: str, names: Names, ids: frozenset[str], report: Report, used: set[str]
+) -> None:
+    """Judge one display string that stands alone at a place."""
+    sheet = Sheet(path, text, names, ids, Report(exempt=report.exempt), used)
+    _judge(sheet, Passage(text, range(len(text)), "attribute"), ())
+    for found, kept in ((sheet.report.refusals, report.refusals), (sheet.report.warnings, report.warnings)):
+        for each in found:
+            shift = column - 1 if each.line == 1 else 0
+            kept.append(Refusal(path, line + each.line - 1, each.column + shift, each.code, each.text, each.message))
+
+
+def _hidden(sheet: Sheet) -> None:
+    """Characters that show nothing, wherever they stand."""
+    for match in HIDDEN.finditer(sheet.text) if not sheet.text.isascii() else ():
+        message = f"U+{ord(match[0]):04X} shows nothing and can hide a number. Remove it."
+        sheet.refuse(match.start(), "bad-encoding", message)
+
+
+def _front_matter(sheet: Sheet, front: Mapping[str, object], source: Source) -> None:
+    """The strings of the front matter that a page prints."""
+    for key, value in front.items():
+        if key in UNPRINTED:
+            continue
+        line, column = source.front_lines.get(key, (1, 1))
+        start = sheet.starts[line - 1] + column - 1
+        for text in _texts(value):
+            masked = masking.mask(text)
+            places = _places(sheet.text, text, start)
+            for passage in _plain(masked.text, places):
+                _judge(sheet, passage, ())
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every scalar below a front matter value, as text."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, str):
+        yield value
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _places(file: str, text: str, start: int) -> list[int]:
+    """Where each character of a front matter value stands; quoting and folding move some of them."""
+    places, cursor = [], start
+    for char in text:
+        found = file.find(char, cursor, cursor + 80) if not char.isspace() else cursor
+        if found >= 0:
+            cursor = found
+        places.append(min(cursor, len(file)))
+        cursor += 1
+    return places
+
+
+def _plain(masked: str, places: list[int]) -> Iterator[Passage]:
+    """A text without markup, less what prints nothing of its own."""
+    kept = [index for index, char in enumerate(masked) if char != masking.NOTHING]
+    text = "".join(masked[index] for index in kept)
+    if text.strip():
+        yield Passage(text, [places[index] for index in kept], "front matter")
+
+
+def _body(sheet: Sheet, source: Source) -> None:
+    """Everything below the front matter."""
+    start = len(source.text) - len(source.body)
+    masked = masking.mask(source.body)
+    claims = tuple(Claim(each.start + start, each.end + start, each.constants) for each in masked.claims)
+    for found in markdown.read(masked.text):
+        if isinstance(found, markdown.Fault):
+            sheet.refuse(found.offset + start, "untraced-number", found.message)
+        else:
+            offsets = [offset + start for offset in found.offsets]
+            _judge(sheet, Passage(found.text, offsets, found.surface), claims)
+
+
+def _judge(sheet: Sheet, passage: Passage, claims: tuple[Claim, ...]) -> None:
+    """Refuse or warn for one passage, by the rules of its surface."""
+    if passage.surface not in ("body", "front matter") and VALUE in passage.text:
+        offset = passage.offsets[passage.text.index(VALUE)]
+        sheet.refuse(offset, "number-in-code", "A number cannot stand here: it would print as markup. Move it out.")
+    for leftover in _LEFTOVER.finditer(passage.text) if passage.surface in ("body", "front matter") else ():
+        message = f'"{leftover[0]}" would print as it stands. Close the markup, or take it away.'
+        sheet.refuse(passage.offsets[leftover.start()], "leftover-template", message)
+    judgement = judge(passage.text, sheet.names, sheet.ids)
+    sheet.used.update(judgement.names)
+    if passage.surface == "illustration":
+        sheet.exempt("illustration", sum(hit.kind in _CODE_KINDS for hit in judgement.refused))
+        return
+    for kind, count in (("name", len(judgement.names)), ("id", len(judgement.ids))):
+        if count:
+            sheet.exempt(kind, count)
+    for hit in judgement.unknown:
+        message = f"{hit.text} is no finding, kill criterion or erratum of this record."
+        sheet.refuse(passage.offsets[hit.start], "unknown-id", message)
+    for hit in (*judgement.refused, *judgement.warned):
+        _hit(sheet, passage, hit, claims)
+
+
+def _hit(sheet: Sheet, passage: Passage, hit: Hit, claims: tuple[Claim, ...]) -> None:
+    offset = passage.offsets[hit.start]
+    if passage.surface == "code" and hit.kind not in _CODE_KINDS:
+        return
+    around = next((claim for claim in claims if claim.start <= offset < claim.end), None)
+    if around and hit.kind == "claim":
+        return
+    if around and hit.relation and hit.relation in around.constants:
+        return
+    code = "untraced-word" if hit.kind in _WORD_KINDS else "untraced-number"
+    refusal = sheet.refusal(offset, code, message_for(hit))
+    (sheet.report.refusals if hit.refused else sheet.report.warnings).append(refusal)
+
+
+def message_for(hit: Hit) -> str:
+    """What is wrong with a hit, and what to do."""
+    shown = f'"{" ".join(hit.text.split())}"'
+    if hit.kind == "digit" or hit.kind == "roman":
+        return f"{shown} has no trace. Refer to a payload field, or add the name to {TERMS}."
+    if hit.kind == "claim":
+        return f"{shown} claims something that no comparison binds. Put it inside a claim."
+    if hit.kind == "roman-maybe":
+        return f"{shown} reads as a Roman numeral. If it is a name, add it to {TERMS}."
+    if hit.relation:
+        return f"{shown} has no trace. Put it inside a claim whose comparison names {hit.relation}."
+    if hit.kind == "ordinal":
+        return f"{shown} ranks without a trace. Refer to a payload field with the ordinal filter, or say it otherwise."
+    return f"{shown} has no trace. Refer to a payload field with the words filter, or add the name to {TERMS}."
