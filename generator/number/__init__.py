@@ -1,0 +1,1 @@
+"""Numbers that know where they come from: expressions, display, claims, rules."""

@@ -1,0 +1,244 @@
+"""Evaluates a source: its prose cut into pieces, every number in it traced, every claim and rule judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from generator.number import claim, exact, expression, printing, template
+from generator.number.claim import Judgement
+from generator.number.exact import Scope
+from generator.number.fragment import Fragment, body, front
+from generator.number.number import Leaf, Made, Number
+from generator.number.piece import (
+    LISTINGS,
+    ClaimStart,
+    End,
+    Listing,
+    Piece,
+    Printed,
+    Prose,
+    StatementStart,
+    Verbatim,
+)
+from generator.number.template import Part
+from generator.record.record import Record
+from generator.record.source import Source
+from generator.report.refusal import Refusal, Refused
+
+REFERENCE = re.compile(r"(?<![\w/:.#-])[FKE]-[0-9]+(?![\w-])")
+"""The id of a finding, a kill criterion or an erratum in running text."""
+
+_NAME = re.compile(r"""["']([a-z][a-z0-9-]*)["']\s*""")
+_VERBATIM = re.compile(r"""["']([^"'\n]+)["']\s*(?:([1-9][0-9]*)-([1-9][0-9]*)\s*)?""")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A source with everything in it that counts, evaluated."""
+
+    source: Source
+    title: tuple[Piece, ...] = ()
+    regime: tuple[Piece, ...] = ()
+    body: tuple[Piece, ...] = ()
+    status: Judgement | None = None
+    verdict: Judgement | None = None
+    statements: tuple[str, ...] = ()
+    citations: tuple[Leaf, ...] = field(default=(), repr=False)
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def printed(self) -> Iterator[Number]:
+        """Every number that the source prints, in order."""
+        pieces = (*self.title, *self.regime, *self.body)
+        return (piece.number for piece in pieces if isinstance(piece, Printed))
+
+
+def evaluate(record: Record, source: Source) -> Evaluation:
+    """Evaluate all of a source; what is wrong is in refusals, nothing is raised for it."""
+    scope = Scope(source.payloads, record.payloads)
+    reader = _Reader(scope, _known_ids(record), tuple(term.text for term in record.terms))
+    title = reader.pieces(front(source, "title"), tags=("claim",))
+    regime = reader.pieces(front(source, "regime"), tags=("claim",))
+    text = reader.pieces(body(source), tags=("claim", "statement", "verbatim", "listing"))
+    judged = {"finding": claim.status, "kill": claim.outcome}.get(source.kind)
+    status = reader.judge(judged, scope, source) if judged else None
+    verdict = reader.judge(claim.verdict, scope, source) if source.kind == "finding" else None
+    if not reader.refusals:
+        reader.refusals.extend(_unused(source, record, reader.citations))
+    return Evaluation(
+        source=source,
+        title=tuple(title),
+        regime=tuple(regime),
+        body=tuple(text),
+        status=status,
+        verdict=verdict,
+        statements=tuple(reader.statements),
+        citations=tuple(reader.citations),
+        refusals=tuple(reader.refusals),
+    )
+
+
+def _known_ids(record: Record) -> frozenset[str]:
+    return frozenset(each.id for each in (*record.findings, *record.kills, *record.errata))
+
+
+def _unused(source: Source, record: Record, citations: list[Leaf]) -> Iterator[Refusal]:
+    """A payload that is declared and stands behind nothing."""
+    cited = {found.payload.path for found in citations}
+    for alias, path in source.payloads.items():
+        if path not in cited and path in record.payloads:
+            line, column = source.place(f"payloads.{alias}")
+            message = f'No expression uses "{alias}". Cite it, or take it out.'
+            yield Refusal(source.path, line, column, "payload-unused", path, message)
+
+
+@dataclass
+class _Reader:
+    """Turns template parts into pieces, and collects citations, statements and refusals on the way."""
+
+    scope: Scope
+    ids: frozenset[str]
+    terms: tuple[str, ...]
+    citations: list[Leaf] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+    def judge(
+        self, how: Callable[[Scope, Source], Judgement | None], scope: Scope, source: Source
+    ) -> Judgement | None:
+        try:
+            judged = how(scope, source)
+        except Refused as refused:
+            self.refusals.extend(refused.refusals)
+            return None
+        self.citations.extend(judged.leaves if judged else ())
+        return judged
+
+    def pieces(self, fragment: Fragment, *, tags: tuple[str, ...]) -> list[Piece]:
+        """The pieces of a text; open tags are kept on a stack until their end."""
+        try:
+            parts = template.split(fragment)
+        except Refused as refused:
+            self.refusals.extend(refused.refusals)
+            return []
+        pieces: list[Piece] = []
+        open_tags: list[tuple[int, Part]] = []
+        for part in parts:
+            try:
+                self._add(fragment, part, pieces, open_tags, tags)
+            except Refused as refused:
+                self.refusals.extend(refused.refusals)
+        for _, part in open_tags:
+            message = f"The tag {part.name} has no end{part.name}."
+            self._refuse(fragment, part.offset, "bad-template", part.name, message)
+        return pieces
+
+    def _add(
+        self,
+        fragment: Fragment,
+        part: Part,
+        pieces: list[Piece],
+        open_tags: list[tuple[int, Part]],
+        tags: tuple[str, ...],
+    ) -> None:
+        if part.kind == "prose":
+            self._check_references(fragment, part)
+            pieces.append(Prose(fragment.text[part.start : part.end]))
+        elif part.kind == "print":
+            line, column = fragment.place(part.start - 2)
+            pieces.append(Printed(self._number(fragment, part), line, column))
+        elif part.name in tags:
+            self._open(fragment, part, pieces, open_tags)
+        elif part.name.startswith("end") and part.name[3:] in tags:
+            self._close(fragment, part, pieces, open_tags)
+        else:
+            known = ", ".join(tags)
+            message = f'"{part.name}" is no tag that can stand here. Known: {known}.'
+            self._refuse(fragment, part.offset, "bad-template", part.name, message)
+
+    def _check_references(self, fragment: Fragment, part: Part) -> None:
+        for match in REFERENCE.finditer(fragment.text, part.start, part.end):
+            if match[0] not in self.ids and not any(match[0] in term for term in self.terms):
+                message = f"There is no {match[0]} in this record."
+                self._refuse(fragment, match.start(), "unknown-id", match[0], message)
+
+    def _number(self, fragment: Fragment, part: Part) -> Number:
+        output = expression.output(fragment, part.start, part.end)
+        number = printing.number(self.scope, fragment, output)
+        if not isinstance(number, Made):
+            self.citations.extend(number.leaves)
+        return number
+
+    def _open(
+        self, fragment: Fragment, part: Part, pieces: list[Piece], open_tags: list[tuple[int, Part]]
+    ) -> None:
+        arguments = fragment.text[part.start : part.end]
+        if part.name == "claim":
+            open_tags.append((len(pieces), part))
+            pieces.append(ClaimStart([]))
+            pieces[-1] = self._claim(fragment, part)
+        elif part.name == "statement":
+            open_tags.append((len(pieces), part))
+            pieces.append(StatementStart(self._statement(fragment, part, arguments)))
+        elif part.name == "verbatim":
+            pieces.append(self._verbatim(fragment, part, arguments))
+        else:
+            name = _NAME.fullmatch(arguments)
+            if name is None or name[1] not in LISTINGS:
+                message = f"A listing is of one of {', '.join(LISTINGS)}, in quotation marks."
+                self._refuse(fragment, part.offset, "bad-template", arguments.strip(), message)
+            else:
+                pieces.append(Listing(name[1]))
+
+    def _close(
+        self, fragment: Fragment, part: Part, pieces: list[Piece], open_tags: list[tuple[int, Part]]
+    ) -> None:
+        if not open_tags or open_tags[-1][1].name != part.name[3:]:
+            self._refuse(
+                fragment, part.offset, "bad-template", part.name, "The tag ends nothing that is open."
+            )
+            return
+        at, opened = open_tags.pop()
+        start = pieces[at]
+        if isinstance(start, StatementStart):
+            inside = fragment.text[opened.end : part.offset].partition("%}")[2]
+            start = replace(start, block="\n\n" in inside or inside.startswith("\n"))
+            pieces[at] = start
+        if isinstance(start, (ClaimStart, StatementStart)):
+            pieces.append(End(start))
+
+    def _claim(self, fragment: Fragment, part: Part) -> ClaimStart:
+        """A claim whose condition holds; a false one is refused."""
+        read = expression.condition(fragment, part.start, part.end)
+        found = exact.judge(self.scope, fragment, read)
+        self.citations.extend(found.leaves)
+        if not found.holds:
+            condition = fragment.text[part.start : part.end].strip()
+            message = "The condition is false, so the words cannot stand. Change the words."
+            self._refuse(fragment, part.start, "claim-false", condition, message)
+        return ClaimStart(found.prefix)
+
+    def _statement(self, fragment: Fragment, part: Part, arguments: str) -> str:
+        name = _NAME.fullmatch(arguments)
+        if name is None:
+            message = 'A statement has a name of lower-case letters, digits and hyphens: "tokens".'
+            self._refuse(fragment, part.offset, "bad-template", arguments.strip(), message)
+            return ""
+        if name[1] in self.statements:
+            message = "Two statements of one source have this name."
+            self._refuse(fragment, part.offset, "duplicate-id", name[1], message)
+        self.statements.append(name[1])
+        return name[1]
+
+    def _verbatim(self, fragment: Fragment, part: Part, arguments: str) -> Verbatim:
+        read = _VERBATIM.fullmatch(arguments)
+        if read is None:
+            message = 'Write the path in quotation marks, then lines if not all: "engine/check.py" 3-12.'
+            raise Refused([fragment.refusal(part.offset, "bad-template", arguments.strip(), message)])
+        first, last = (int(read[2]), int(read[3])) if read[2] else (None, None)
+        return Verbatim(read[1], first, last, *fragment.place(part.offset))
+
+    def _refuse(self, fragment: Fragment, offset: int, code: str, text: str, message: str) -> None:
+        self.refusals.append(fragment.refusal(offset, code, text, message))

@@ -1,0 +1,68 @@
+"""What a source is made of once it is evaluated: prose, numbers, and where claims and statements stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.number.number import Number, Prefix
+
+LISTINGS = ("findings", "kills", "errata", "payloads")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Text as the author wrote it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number and the place of its expression."""
+
+    number: Number
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class ClaimStart:
+    """Where words begin that are bound to a true condition."""
+
+    prefix: Prefix
+
+
+@dataclass(frozen=True)
+class StatementStart:
+    """Where a named statement begins; a block where it holds whole paragraphs."""
+
+    name: str
+    block: bool = False
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a claim or a statement ends."""
+
+    of: ClaimStart | StatementStart
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """Lines of a tracked file as they are, the whole of it where no lines are named."""
+
+    path: str
+    first: int | None
+    last: int | None
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list that the generator makes: of findings, kill criteria, errata or payloads."""
+
+    what: str
+
+
+Piece = Prose | Printed | ClaimStart | StatementStart | End | Verbatim | Listing
