@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -51,7 +50,11 @@ class Recipe:
 
 def prompts(recipe: Recipe) -> list[str]:
     """Distinct pairings of template and topic, in a random order fixed by the seed."""
-    text = resources.files("engine.experiments.prompts").joinpath("distillation.toml").read_text(encoding="utf-8")
+    text = (
+        resources.files("engine.experiments.prompts")
+        .joinpath("distillation.toml")
+        .read_text(encoding="utf-8")
+    )
     source = tomllib.loads(text)
     pairs = [(t["text"], topic) for t in source["template"] for topic in source["topics"]]
     order = Stream(recipe.seed, "distillation/prompts").permutation(len(pairs))[: recipe.prompts]
@@ -110,7 +113,9 @@ def sample_all(target: Entry, work: Path, recipe: Recipe) -> list[Path]:
     if all(part.exists() for part in parts):
         return parts
     model, chat = models.load(target.name), models.load_chat(target.name)
-    for start, part in tqdm(list(zip(starts, parts, strict=True)), desc="the target writes samples", unit="batch"):
+    for start, part in tqdm(
+        list(zip(starts, parts, strict=True)), desc="the target writes samples", unit="batch"
+    ):
         if not part.exists():
             batch = texts[start : start + recipe.sampling_batch]
             rows = [_row(chat.prompt(text), start + i, recipe) for i, text in enumerate(batch)]
@@ -156,7 +161,7 @@ def _best(logits: Tensor, kept: int) -> Best:
 
 def write_part(path: Path, samples: Sequence[Sample]) -> None:
     """Keep one batch of samples; the file appears whole or not at all."""
-    tensors = {}
+    tensors: dict[str, Tensor] = {}
     for index, sample in enumerate(samples):
         tensors |= {
             f"{index:04d}.ids": sample.ids,
@@ -185,7 +190,7 @@ def save_whole(path: Path, tensors: dict[str, Tensor]) -> None:
     """Write a safetensors file so that a killed process leaves the old one or none."""
     temporary = path.with_suffix(".part")
     save_file(tensors, temporary)
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def frequent_tokens(samples: Sequence[Sample], outputs: int) -> Tensor:
@@ -251,7 +256,8 @@ def _loss(model: Any, batch: Sequence[Sample], rows: Tensor) -> Tensor:
     longest = max(len(s.ids) for s in batch)
     ids = torch.stack([F.pad(s.ids.long(), (0, longest - len(s.ids))) for s in batch])
     logq = model(input_ids=ids, use_cache=False).logits.log_softmax(dim=-1)
-    total, positions = logq.new_zeros(()), 0
+    total: Tensor = logq.new_zeros(())
+    positions = 0
     for index, sample in enumerate(batch):
         at = rows[sample.best.long()]  # (n, kept), -1 off the draft's list
         known = at >= 0
@@ -266,7 +272,7 @@ def _checkpoint(path: Path, model: Any, optimiser: torch.optim.Optimizer, losses
     temporary = path.with_suffix(".part")
     state = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "losses": losses}
     torch.save(state, temporary)
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def _resume(path: Path, model: Any, optimiser: torch.optim.Optimizer) -> tuple[int, list[float]]:

@@ -51,7 +51,7 @@ class Llama:
     head_tokens: Tensor | None
 
     def full(self, logits: Tensor) -> Tensor:
-        """Logits over the whole vocabulary, minus infinity off the head's list. (…, outputs) → (…, vocabulary)."""
+        """Logits over the vocabulary, minus infinity off the head's list. (…, outputs) → (…, vocabulary)."""
         if self.head_tokens is None:
             return logits
         whole = logits.new_full((*logits.shape[:-1], self.shape.vocabulary), -torch.inf)
@@ -82,7 +82,9 @@ def _rotary(shape: Shape, capacity: int) -> tuple[Tensor, Tensor]:
 
 
 @torch.inference_mode()
-def forward(model: Llama, ids: Tensor, cache: Cache, start: Tensor | int, *, last: int | None = None) -> Tensor:
+def forward(
+    model: Llama, ids: Tensor, cache: Cache, start: Tensor | int, *, last: int | None = None
+) -> Tensor:
     """Logits of the tokens `ids` (B, n) that stand at positions start … start+n-1 of their rows.
 
     `start` is one integer for all rows or a tensor (B,). Returns (B, n, outputs), or only the `last`

@@ -2,13 +2,14 @@
 
 Models are kept in the layout that transformers reads (`config.json`, `model.safetensors`,
 tokenizer files), so that the same bytes serve our own forward pass and the peers it is measured
-against. The draft's head has fewer rows than the vocabulary; `DraftForCausalLM` widens its logits
-with minus infinity, so that any decoder can use it.
+against. The draft's head has fewer rows than the vocabulary; as a peer its logits are widened with
+minus infinity, so that any decoder can use it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 from collections.abc import Iterator
@@ -37,7 +38,9 @@ class Chat:
     def prompt(self, text: str) -> list[int]:
         """Token ids of one user message, up to where the assistant's answer starts."""
         message = [{"role": "user", "content": text}]
-        ids: list[int] = self.tokenizer.apply_chat_template(message, add_generation_prompt=True, return_dict=False)
+        ids: list[int] = self.tokenizer.apply_chat_template(
+            message, add_generation_prompt=True, return_dict=False
+        )
         return ids
 
     def text(self, ids: list[int]) -> str:
@@ -102,7 +105,9 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
         )
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name, local_files_only=True)
     tied = model.lm_head.weight.data_ptr() == model.model.embed_tokens.weight.data_ptr()
-    tensors = {k: v.contiguous() for k, v in model.state_dict().items() if not (tied and k == "lm_head.weight")}
+    tensors = {
+        k: v.contiguous() for k, v in model.state_dict().items() if not (tied and k == "lm_head.weight")
+    }
     config = model.config.to_dict()
     config.pop("quantization_config", None)
     (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
@@ -119,7 +124,7 @@ def student(teacher: Entry, layers: tuple[int, ...], head_tokens: Tensor) -> Any
     keep = {k: v for k, v in tensors.items() if not k.startswith("model.layers.")}
     for new, old in enumerate(layers):
         at = f"model.layers.{old}."
-        keep |= {f"model.layers.{new}.{k[len(at):]}": v for k, v in tensors.items() if k.startswith(at)}
+        keep |= {f"model.layers.{new}.{k[len(at) :]}": v for k, v in tensors.items() if k.startswith(at)}
     config |= {"num_hidden_layers": len(layers), "tie_word_embeddings": False}
     keep["lm_head.weight"] = keep["model.embed_tokens.weight"][head_tokens].clone()
     model = LlamaForCausalLM(LlamaConfig(**config))
@@ -145,26 +150,24 @@ def peer(name: str) -> Any:
     tensors = load_file(found.folder / WEIGHTS)
     head_tokens = tensors.pop(HEAD_TOKENS, None)
 
-    class DraftForCausalLM(LlamaForCausalLM):  # type: ignore[misc]
-        """A Llama whose small head is widened to the whole vocabulary."""
-
-        def forward(self, *args: Any, **kwargs: Any) -> Any:
-            out = super().forward(*args, **kwargs)
-            whole = out.logits.new_full((*out.logits.shape[:-1], self.config.vocab_size), -torch.inf)
-            whole[..., head_tokens] = out.logits
-            out.logits = whole
-            return out
-
+    model = LlamaForCausalLM(config)
     if head_tokens is None:
-        model = LlamaForCausalLM(config)
         tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
     else:
-        model = DraftForCausalLM(config)
         model.lm_head = torch.nn.Linear(config.hidden_size, len(head_tokens), bias=False)
+        model.register_forward_hook(functools.partial(_widen, head_tokens))
     model.load_state_dict(tensors)
     model.generation_config.eos_token_id = config.eos_token_id
     model.generation_config.pad_token_id = config.pad_token_id
     return model.eval()
+
+
+def _widen(head_tokens: Tensor, model: Any, _: Any, output: Any) -> Any:
+    """Put the logits of a small head where their tokens stand, minus infinity elsewhere."""
+    whole = output.logits.new_full((*output.logits.shape[:-1], model.config.vocab_size), -torch.inf)
+    whole[..., head_tokens] = output.logits
+    output.logits = whole
+    return output
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ class Entry:
 
 
 def cache_home() -> Path:
-    """The folder for weights and harvests: `$XDG_CACHE_HOME/specdec-sidechannels`, by default under `~/.cache`."""
+    """Weights and harvests: `$XDG_CACHE_HOME/specdec-sidechannels`, by default under `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "specdec-sidechannels"
 

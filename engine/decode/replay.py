@@ -71,7 +71,8 @@ def by_agreement(agrees: NDArray[np.bool_]) -> Accepted:
 
 def greedy_agreement(draft: Pass, text: Sequence[int]) -> NDArray[np.bool_]:
     """Where the draft's top token is the text's. (n,)"""
-    return draft.best == np.asarray(text)
+    agrees: NDArray[np.bool_] = draft.best == np.asarray(text)
+    return agrees
 
 
 def sampled_agreement(target: Pass, draft: Pass, uniform: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -66,7 +66,7 @@ def verify(proposal: Proposal, target: Probabilities, draws: Draws) -> Verdict:
 
 
 def verify_greedy(tokens: tuple[int, ...], best: NDArray[np.int64]) -> Verdict:
-    """Judge one round of greedy decoding. `best` (k+1,) is the target's top token after 0 … k draft tokens."""
+    """Judge one greedy round. `best` (k+1,) is the target's top token after 0 … k draft tokens."""
     accepted = 0
     while accepted < len(tokens) and tokens[accepted] == best[accepted]:
         accepted += 1
@@ -77,7 +77,9 @@ def acceptance(target: Probabilities, draft: Probabilities | None, token: int) -
     """Probability that a proposed token is kept: min(1, target/draft)."""
     proposed = 1.0 if draft is None else float(draft[token])
     if proposed <= 0.0:
-        raise BadData(f"token {token}", "has draft probability zero,", "Pass the law the token was drawn from.")
+        raise BadData(
+            f"token {token}", "has draft probability zero,", "Pass the law the token was drawn from."
+        )
     return min(1.0, float(target[token]) / proposed)
 
 
@@ -96,7 +98,7 @@ def residual(target: Probabilities, draft: Probabilities | None, token: int) -> 
 
 
 def draw(probability: Probabilities, uniform: float) -> int:
-    """The token at which the cumulative probability (V,) passes `uniform` in [0, 1); never one of weight zero."""
+    """The token where the cumulative probability (V,) passes `uniform` in [0, 1); never one of weight zero."""
     cumulative = np.cumsum(probability)
     token = int(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"))
     return min(token, int(np.flatnonzero(probability)[-1]))
@@ -115,10 +117,16 @@ def softmax(logits: NDArray[np.float32], temperature: float = 1.0) -> Probabilit
 def _check(proposal: Proposal, target: Probabilities) -> None:
     drafted = len(proposal.tokens)
     if target.ndim != 2 or len(target) != drafted + 1:
-        raise BadData(f"target law of shape {target.shape}", f"for {drafted} draft tokens.", "Pass one row more.")
+        raise BadData(
+            f"target law of shape {target.shape}", f"for {drafted} draft tokens.", "Pass one row more."
+        )
     if proposal.probability is not None and proposal.probability.shape != (drafted, target.shape[1]):
-        raise BadData(f"draft law of shape {proposal.probability.shape}", "does not fit.", "Pass a row a token.")
+        raise BadData(
+            f"draft law of shape {proposal.probability.shape}", "does not fit.", "Pass a row a token."
+        )
     laws = target if proposal.probability is None else np.concatenate([target, proposal.probability])
     totals = laws.sum(axis=1)
     if not np.all(np.abs(totals - 1.0) < 1e-9) or laws.min() < 0.0:
-        raise BadData("a law", f"sums to {totals.min():.6g} … {totals.max():.6g}.", "Pass normalised probabilities.")
+        raise BadData(
+            "a law", f"sums to {totals.min():.6g} … {totals.max():.6g}.", "Pass normalised probabilities."
+        )

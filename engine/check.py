@@ -1,0 +1,144 @@
+"""Recompute published numbers from committed state: standard library and numpy, nothing else.
+
+    python -m engine.check F-01                      every number that finding cites
+    python -m engine.check acceptance/lookup-greedy  every number of that payload
+
+Each estimate states how it follows from the payload's `state`; it is made again from there and must
+come out with the same digits, all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.contract.errors import BadData
+from engine.stats.statistic import Table, compute
+
+ROOT = Path(__file__).resolve().parents[1]
+COMPARED = ("value", "low", "high", "bootstrap_t", "cluster_t", "clusters", "observations")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number, committed and recomputed. `recomputed` is None where the payload gives no way to."""
+
+    payload: str
+    name: str
+    committed: dict[str, Any]
+    recomputed: dict[str, Any] | None
+
+    @property
+    def agrees(self) -> bool:
+        """Equal digits in every field, or nothing to compare."""
+        return self.recomputed is None or self.committed == self.recomputed
+
+    def __str__(self) -> str:
+        shown = _shown(self.committed)
+        if self.recomputed is None:
+            return f"-      {self.payload} {self.name}: {shown} (no state; re-run its command)"
+        verdict = "equal " if self.agrees else "DIFFER"
+        again = "" if self.agrees else f", recomputed {_shown(self.recomputed)}"
+        return f"{verdict} {self.payload} {self.name}: {shown}{again}"
+
+
+def payload_path(name: str) -> Path:
+    """The file of a payload given as `record/name` or as a path."""
+    path = ROOT / name if name.endswith(".json") else ROOT / "payloads" / f"{name}.json"
+    if not path.is_file():
+        raise BadData(name, "is no payload.", "Known: " + ", ".join(all_payloads()) + ".")
+    return path
+
+
+def all_payloads() -> list[str]:
+    """Every committed payload, by name."""
+    folder = ROOT / "payloads"
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.json"))
+
+
+def cited_by(finding: str) -> list[str]:
+    """The payload paths that a finding's front matter names."""
+    path = ROOT / "findings" / f"{finding}.md"
+    if not path.is_file():
+        raise BadData(finding, "is no finding.", "See findings/.")
+    front = path.read_text(encoding="utf-8").split("---")[1]
+    return re.findall(r"^\s+\w+:\s*(payloads/\S+\.json)\s*$", front, re.MULTILINE)
+
+
+def check(path: Path) -> Iterator[Line]:
+    """Every number of one payload, made again from its state."""
+    document = json.loads(path.read_bytes(), parse_float=str)
+    name = path.relative_to(ROOT / "payloads").with_suffix("").as_posix()
+    state, table = document.get("state"), None
+    if state:
+        config = document["config"]
+        table = Table.from_rows(
+            state["columns"],
+            state["rows"],
+            root=document["seeds"]["root"],
+            resamples=config["resamples"],
+            level=float(config["level"]),
+        )
+    for pointer, leaf in leaves(document["results"], ""):
+        committed = {key: leaf[key] for key in COMPARED if key in leaf}
+        statistic = leaf.get("statistic")
+        yield Line(name, pointer, committed, _again(statistic, table) if statistic and table else None)
+
+
+def leaves(results: dict[str, Any], at: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every leaf of `results` with its name."""
+    for key, inner in results.items():
+        if isinstance(inner, dict) and "value" in inner and "unit" in inner:
+            yield f"{at}{key}", inner
+        else:
+            yield from leaves(inner, f"{at}{key}.")
+
+
+def _again(statistic: dict[str, Any], table: Table) -> dict[str, Any]:
+    made = compute(statistic, table)
+    return {key: _lexemes(made[key]) for key in COMPARED if made.get(key) is not None}
+
+
+def _lexemes(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lexemes(inner) for key, inner in value.items()}
+    return repr(value) if isinstance(value, float) else value
+
+
+def _shown(fields: dict[str, Any]) -> str:
+    interval = f" [{fields['low']}, {fields['high']}]" if "low" in fields else ""
+    return f"{fields['value']}{interval}"
+
+
+def main(names: Sequence[str]) -> int:
+    """Print one line a number; 0 where all agree, 1 where one does not, 2 for a name that is not there."""
+    started = time.perf_counter()
+    try:
+        paths = [payload_path(p) for name in names or all_payloads() for p in _payloads_of(name)]
+        lines = [line for path in dict.fromkeys(paths) for line in check(path)]
+    except BadData as error:
+        print(f"engine check: {error}", file=sys.stderr)
+        return 2
+    for line in lines:
+        print(line)
+    differing = sum(not line.agrees for line in lines)
+    compared = sum(line.recomputed is not None for line in lines)
+    seconds = time.perf_counter() - started
+    print(
+        f"{compared - differing} of {compared} recomputed numbers equal, {len(lines)} in all, {seconds:.2f} s"
+    )
+    return 1 if differing else 0
+
+
+def _payloads_of(name: str) -> list[str]:
+    return cited_by(name) if re.fullmatch(r"F-\d+", name) else [name]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""The `engine` command: parse, call, print, return. Heavy imports happen where they are used."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from engine.contract.errors import EngineError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Experiments on what speculative decoding gives away, and the payloads they emit."""
+
+
+@cli.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(as_json: bool) -> None:
+    """Show the experiments and models, and what is present."""
+    from engine.decode.registry import entries
+    from engine.experiments.names import EXPERIMENTS
+
+    models = [
+        {"name": m.name, "title": m.title, "role": m.role, "present": m.present} for m in entries().values()
+    ]
+    experiments = [
+        {
+            "name": row.name,
+            "question": row.question,
+            "models": list(row.models),
+            "minutes": row.minutes,
+            "payloads": {name: (ROOT / "payloads" / f"{name}.json").is_file() for name in row.payloads},
+        }
+        for row in EXPERIMENTS
+    ]
+    if as_json:
+        click.echo(json.dumps({"experiments": experiments, "models": models}, indent=2))
+        return
+    click.echo("Models")
+    for model in models:
+        state = "present" if model["present"] else f"absent (engine fetch {model['name']})"
+        click.echo(f"  {model['name']:<16} {model['role']:<8} {state:<40} {model['title']}")
+    click.echo("Experiments")
+    for row, shown in zip(EXPERIMENTS, experiments, strict=True):
+        click.echo(f"  {row.name:<16} about {row.minutes} min on two cores; {row.question}")
+        for name, there in shown["payloads"].items():  # type: ignore[attr-defined]
+            click.echo(f"    {'committed' if there else 'not run  '}  {name}")
+
+
+@cli.command()
+@click.argument("model")
+def fetch(model: str) -> None:
+    """Download or train MODEL into the user cache; resumes where it was stopped."""
+    from engine.decode.fetch import fetch as get
+
+    found = get(model)
+    click.echo(f"{found.name} is present in {found.folder}")
+
+
+@cli.command()
+@click.argument("name")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=ROOT / "payloads", help="Folder for the payloads."
+)
+def run(name: str, out: Path) -> None:
+    """Run experiment NAME and write its payloads; a run that was killed goes on."""
+    from engine.experiments.names import find
+    from engine.experiments.table import load
+    from engine.run import run as execute
+
+    row = find(name)
+    _writable(out)
+    for path in execute(row.name, load(row), out):
+        click.echo(f"wrote {path}")
+
+
+@cli.command()
+@click.argument("names", nargs=-1)
+def check(names: tuple[str, ...]) -> None:
+    """Recompute every number of payloads or findings NAMES (all of them by default) from committed state."""
+    from engine.check import main as recompute
+
+    sys.exit(recompute(names))
+
+
+@cli.command()
+@click.argument("made", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def compare(made: Path) -> None:
+    """Compare payloads re-made in folder MADE with the committed ones, number by number."""
+    from engine.compare import main as judge
+
+    sys.exit(judge(made))
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of payloads."""
+    from engine.contract.payload import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+def _writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        click.echo(
+            f"engine: {folder}: cannot be written: {error.strerror}. Choose another with --out.", err=True
+        )
+        sys.exit(2)
+
+
+def main() -> None:
+    """Run the command line; a refusal prints its place and remedy and exits 1."""
+    try:
+        cli(standalone_mode=True)
+    except EngineError as error:
+        click.echo(f"engine: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        click.echo("engine: stopped; what was finished is kept, start it again to go on.", err=True)
+        sys.exit(1)

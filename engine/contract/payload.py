@@ -1,0 +1,267 @@
+"""Payload documents: what an experiment emits and what the site cites.
+
+Every number keeps the decimal lexeme it was written with: `0.006860` stays `0.006860`. Models are
+frozen and strict; unknown fields, NaN and infinities are refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StringConstraints,
+    TypeAdapter,
+    WithJsonSchema,
+)
+from typing_extensions import TypeAliasType
+
+SCHEMA_ROOT = "specdec-sidechannels/"
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+class Lexeme(str):
+    """A decimal number exactly as it is written in JSON."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Lexeme:
+        if not _JSON_NUMBER.fullmatch(text):
+            raise ValueError(f"{text!r} is not a finite JSON number")
+        return super().__new__(cls, text)
+
+
+def lexeme(value: float | int) -> Lexeme:
+    """The shortest lexeme that reads back as this number."""
+    return Lexeme(repr(value))
+
+
+def _number(value: Any) -> int | Lexeme:
+    if isinstance(value, Lexeme) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return lexeme(value)
+    raise ValueError("a finite number is wanted")
+
+
+Number = Annotated[int | Lexeme, PlainValidator(_number), WithJsonSchema({"type": "number"})]
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Scalar = Annotated[bool, Field(strict=True)] | Text | Number
+
+
+class Document(BaseModel):
+    """Frozen, strict, closed to unknown fields."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        populate_by_name=True,
+    )
+
+
+class Ends(Document):
+    """An interval by another method than the published one."""
+
+    low: Number
+    """Lower end, in the unit of the estimate."""
+    high: Number
+    """Upper end, in the unit of the estimate."""
+
+
+class Statistic(Document):
+    """How a value follows from the committed state: columns are summed over the rows, then combined."""
+
+    kind: Literal["ratio", "difference", "sum", "seed_spread"]
+    """`ratio`: numerator over denominator. `difference`: of two ratios, the second one `minus`. `sum`:
+    of the numerator. `seed_spread`: half width over seeds, one numerator and denominator column a seed."""
+    numerator: list[str]
+    """State columns added up above the line."""
+    denominator: list[str] | None = None
+    """State columns added up below the line."""
+    minus: Statistic | None = None
+    """The ratio that is taken away, of kind `ratio`."""
+    family: int | None = None
+    """Only rows whose column `family` holds this number; all rows where absent."""
+    prompts: int | None = None
+    """`seed_spread`: how many prompts a study has."""
+    subsets: int | None = None
+    """`seed_spread`: how many random studies of that size are drawn."""
+    stream: str
+    """Name of the random stream, under the payload's root seed."""
+
+
+class Leaf(Document):
+    """A number with its unit: a quantity, or an estimate where it has an interval."""
+
+    value: Number
+    """The number itself."""
+    low: Number | None = None
+    """Lower end of the interval, in the same unit."""
+    high: Number | None = None
+    """Upper end of the interval, in the same unit."""
+    level: Number | None = None
+    """Confidence level of the interval, 0 … 1."""
+    method: Text | None = None
+    """How the interval was made."""
+    resamples: int | None = None
+    """Bootstrap resamples."""
+    clusters: int | None = None
+    """Clusters (prompts) behind the number."""
+    observations: int | None = None
+    """Observations behind the number: the sum of the denominator."""
+    bootstrap_t: Ends | None = None
+    """The bootstrap-t interval, at the same level from the same resamples."""
+    cluster_t: Ends | None = None
+    """The cluster-robust t interval, at the same level."""
+    unit: Text
+    """What one of it is."""
+    machine: bool | None = None
+    """True where the number depends on the machine; such numbers are left out of exact reproduction."""
+    statistic: Statistic | None = None
+    """How it follows from the state."""
+    qualifier: Literal["=", "~", ">", "<"] | None = None
+    """`reported` documents: how the source hedges it."""
+    source: Text | None = None
+    """`reported` documents: the source's own id for it."""
+
+
+Results = TypeAliasType("Results", "dict[Identifier, Leaf | Results]")
+Config = TypeAliasType("Config", "dict[Identifier, Scalar | list[Scalar] | Config]")
+
+
+class FileDigest(Document):
+    """A file the run read."""
+
+    path: Text
+    """Path from the repository root."""
+    sha256: Digest
+    """Digest of its bytes."""
+
+
+class ModelDigest(Document):
+    """A model the run used."""
+
+    name: Text
+    """Name in the engine's registry."""
+    sha256: Digest
+    """Digest of the file that pins it: the GGUF as shipped, or the trained weights."""
+
+
+class Provenance(Document):
+    """Where the numbers came from."""
+
+    command: list[Text] | Text
+    """The command that makes this document."""
+    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+    """Commit of the code that ran."""
+    dirty: bool
+    """Whether the engine's files differed from that commit."""
+    versions: dict[str, Text]
+    """Versions of what computed it."""
+    device: Text
+    """What it ran on."""
+    models: list[ModelDigest]
+    """The weights, pinned."""
+    inputs: list[FileDigest]
+    """Files read, pinned."""
+
+
+class State(Document):
+    """Whole numbers, one row a cluster, from which every estimate follows exactly."""
+
+    columns: list[Text]
+    """Names of the columns; the first is `cluster`."""
+    rows: list[list[int]]
+    """One row a cluster, one whole number a column."""
+
+
+class Measured(Document):
+    """What one run measured."""
+
+    schema_: Literal["specdec-sidechannels/payload/1"] = Field(alias="schema")
+    """Kind and version of this document."""
+    name: Name
+    """Record and name, as in the path."""
+    question: Text
+    """What was asked."""
+    regime: Config
+    """The exact conditions the numbers hold under."""
+    config: Config
+    """Settings of the run."""
+    seeds: dict[Identifier, int]
+    """Root seeds; every stream is named under one."""
+    provenance: Provenance
+    """Where the numbers came from."""
+    results: Results
+    """The numbers, named."""
+    absent: dict[str, Text] | None = None
+    """Results the data could not give, each with the reason."""
+    state: State | None = None
+    """What the results follow from."""
+
+
+class Rehearsal(Measured):
+    """A quick run, never published."""
+
+    schema_: Literal["specdec-sidechannels/rehearsal/1"] = Field(alias="schema")  # type: ignore[assignment]
+    """Kind and version of this document."""
+
+
+class Critic(Measured):
+    """An independent recomputation of labels from committed state."""
+
+    schema_: Literal["specdec-sidechannels/critic/1"] = Field(alias="schema")  # type: ignore[assignment]
+    """Kind and version of this document."""
+
+
+class Registered(Document):
+    """Bars and constants fixed before the runs they govern; never edited."""
+
+    schema_: Literal["specdec-sidechannels/registered/1"] = Field(alias="schema")
+    """Kind and version of this document."""
+    name: Name
+    """Record and name, as in the path."""
+    question: Text
+    """What the bars decide."""
+    config: Config
+    """Settings fixed in advance."""
+    results: Results
+    """The bars, named."""
+
+
+class Reported(Document):
+    """Figures of others, always shown as reported, never recomputed."""
+
+    schema_: Literal["specdec-sidechannels/reported/1"] = Field(alias="schema")
+    """Kind and version of this document."""
+    name: Name
+    """Record and name, as in the path."""
+    question: Text
+    """What the source asked."""
+    regime: Config
+    """The source's conditions, as far as it states them."""
+    citation: Text
+    """The source."""
+    results: Results
+    """Its figures, named."""
+
+
+Payload = Measured | Rehearsal | Critic | Registered | Reported
+ADAPTER: TypeAdapter[Payload] = TypeAdapter(Annotated[Payload, Field(discriminator="schema_")])
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of all kinds, as the site's generator carries it."""
+    schema = ADAPTER.json_schema(by_alias=True, ref_template="#/$defs/{model}")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
