@@ -98,7 +98,7 @@ def residual(target: Probabilities, draft: Probabilities | None, token: int) -> 
 
 
 def draw(probability: Probabilities, uniform: float) -> int:
-    """The token where the cumulative probability (V,) passes `uniform` in [0, 1); never one of weight zero."""
+    """The token where the cumulative probability (V,) passes `uniform` (0 … 1), never of weight zero."""
     cumulative = np.cumsum(probability)
     token = int(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"))
     return min(token, int(np.flatnonzero(probability)[-1]))

@@ -77,7 +77,7 @@ class ReplayCheck:
         return out
 
     def live(self, _: Documents, *, draft: str, chosen: range, sampled: bool) -> list[dict[str, Any]]:
-        """Live decoding of some prompts: tokens, rounds as [proposed, accepted, emitted], draft's agreement."""
+        """Live decoding: tokens, rounds as [proposed, accepted, emitted], and where the draft agrees."""
         from engine.decode.live import decode
         from engine.decode.replay import greedy_agreement, read
         from engine.decode.verifier import Draws

@@ -1,0 +1,52 @@
+# `make site` and `make test` set up everything they need on a machine with Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CONSTRAINTS := constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+
+.PHONY: site serve test lint record record-compare bench clean
+
+site: $(VENV)/.site        ## build and audit the published site
+	$(BIN)/findings build
+	$(BIN)/findings verify site
+
+serve: $(VENV)/.site       ## browse it, rebuilt as you edit
+	$(BIN)/findings serve
+
+test: $(VENV)/.test        ## everything that must hold: models, lint, types, layers, tests
+	$(BIN)/engine fetch smollm2
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check engine generator tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	REQUIRE_MODELS=1 $(BIN)/python -m pytest
+
+record: $(VENV)/.test      ## run the experiments again into scratch/ and compare with what is committed
+	$(BIN)/engine fetch smollm2
+	$(BIN)/engine fetch smollm2-draft
+	for name in acceptance replay distillation; do $(BIN)/engine run $$name --out scratch/record || exit 1; done
+	$(BIN)/engine compare scratch/record
+
+bench: $(VENV)/.test       ## ratios against named peers, measured in one run each
+	$(BIN)/engine fetch smollm2
+	$(BIN)/engine fetch smollm2-draft
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) pip
+
+$(VENV)/.site: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[engine,dev]'
+	touch $@ $(VENV)/.site
+
+clean:                     ## remove what was built, not the environment
+	rm -rf site scratch build

@@ -1,0 +1,1 @@
+"""Ratios against named peers, both sides measured in one run."""
