@@ -23,6 +23,7 @@ from generator.number.piece import (
     Verbatim,
 )
 from generator.number.template import Part
+from generator.record import excerpt, repository
 from generator.record.record import Record
 from generator.record.source import Source
 from generator.report.refusal import Refusal, Refused
@@ -58,7 +59,7 @@ class Evaluation:
 def evaluate(record: Record, source: Source) -> Evaluation:
     """Evaluate all of a source; what is wrong is in refusals, nothing is raised for it."""
     scope = Scope(source.payloads, record.payloads)
-    reader = _Reader(scope, _known_ids(record), tuple(term.text for term in record.terms))
+    reader = _Reader(record, scope, _known_ids(record), tuple(term.text for term in record.terms))
     title = reader.pieces(front(source, "title"), tags=("claim",))
     regime = reader.pieces(front(source, "regime"), tags=("claim",))
     text = reader.pieces(body(source), tags=("claim", "statement", "verbatim", "listing"))
@@ -98,6 +99,7 @@ def _unused(source: Source, record: Record, citations: list[Leaf]) -> Iterator[R
 class _Reader:
     """Turns template parts into pieces, and collects citations, statements and refusals on the way."""
 
+    record: Record
     scope: Scope
     ids: frozenset[str]
     terms: tuple[str, ...]
@@ -238,7 +240,15 @@ class _Reader:
             message = 'Write the path in quotation marks, then lines if not all: "engine/check.py" 3-12.'
             raise Refused([fragment.refusal(part.offset, "bad-template", arguments.strip(), message)])
         first, last = (int(read[2]), int(read[3])) if read[2] else (None, None)
-        return Verbatim(read[1], first, last, *fragment.place(part.offset))
+        try:
+            shown = excerpt.read(self.record.root, read[1], first, last)
+        except excerpt.Unquotable as error:
+            raise Refused([fragment.refusal(part.offset, "bad-template", read[1], str(error))]) from None
+        standing = self.record.repository.standing(read[1])
+        if standing and repository.in_ci():
+            message = f"The file {standing}. Commit it."
+            raise Refused([fragment.refusal(part.offset, "untracked-source", read[1], message)])
+        return Verbatim(shown)
 
     def _refuse(self, fragment: Fragment, offset: int, code: str, text: str, message: str) -> None:
         self.refusals.append(fragment.refusal(offset, code, text, message))

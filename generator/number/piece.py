@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from generator.number.number import Number, Prefix
+from generator.record.excerpt import Excerpt
 
 LISTINGS = ("findings", "kills", "errata", "payloads")
 
@@ -49,13 +50,9 @@ class End:
 
 @dataclass(frozen=True)
 class Verbatim:
-    """Lines of a tracked file as they are, the whole of it where no lines are named."""
+    """Lines of a file of the record as they are."""
 
-    path: str
-    first: int | None
-    last: int | None
-    line: int
-    column: int
+    excerpt: Excerpt
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""The commands of findings: parse, call, print, return. Exit 0 done, 1 refused, 2 misuse."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from generator.record.record import find_root
+from generator.report import json as json_form
+from generator.report import text as text_form
+from generator.report.refusal import Refused, Report
+
+_FORMS = {"text": text_form.render, "json": json_form.render}
+
+_root = click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The record. Default: the nearest parent that holds findings/.",
+)
+_format = click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
+
+
+@click.group()
+def main() -> None:
+    """Publishes findings as a site in which every number links to file, line and digest."""
+
+
+@main.command()
+@_root
+@_format
+def check(root: Path | None, form: str) -> None:
+    """Judge every source: untraced numbers, expressions, claims and rules."""
+    from generator.render import site
+
+    record, evaluations = site.gather(_found(root))
+    _finish(site.judge(record, evaluations), form)
+
+
+@main.command()
+@_root
+@click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
+def build(root: Path | None, out: Path) -> None:
+    """Build the site and audit it; a refused build leaves the former site as it was."""
+    from mkdocs.exceptions import Abort
+
+    from generator.render.mkdocs_plugin import Stopped
+    from generator.render.publish import Misuse, publish
+
+    found = _found(root)
+    folder = (found / out).resolve()
+    try:
+        report = publish(found, folder)
+    except Misuse as misuse:
+        _misuse(str(misuse))
+    except Stopped as stopped:
+        _finish(stopped.report, "text")
+    except Abort as abort:
+        click.echo(str(abort), err=True)
+        sys.exit(1)
+    click.echo(_traced(report))
+    click.echo(f"Open {folder / 'index.html'}")
+
+
+@main.command()
+@_root
+@click.option("--address", default="127.0.0.1:8000", show_default=True, help="Host and port.")
+def serve(root: Path | None, address: str) -> None:
+    """Show the site at a local address, and build it again whenever a source changes."""
+    from mkdocs.commands.serve import serve as mkdocs_serve
+    from mkdocs.exceptions import MkDocsException
+
+    from generator.render.publish import logged
+
+    file = _found(root) / "mkdocs.yml"
+    if not file.is_file():
+        _misuse(f"{file} is not there.")
+    try:
+        with logged(logging.INFO):
+            mkdocs_serve(str(file), dev_addr=address, strict=False)
+    except MkDocsException as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    except OSError as error:
+        _misuse(f"{address} cannot be served: {error.strerror}.")
+
+
+@main.command()
+@click.argument("site", type=click.Path(path_type=Path))
+@_root
+@_format
+def verify(site: Path, root: Path | None, form: str) -> None:
+    """Re-derive everything that a finished site shows, whoever built it."""
+    from generator import audit
+
+    found = _found(root)
+    folder = site if site.is_dir() else found / site
+    if not folder.is_dir():
+        _misuse(f"{site} is not a folder.")
+    try:
+        report = audit.verify(found, folder)
+    except Refused as refused:
+        report = Report(list(refused.refusals))
+    _finish(report, form)
+
+
+@main.command()
+@click.argument("reference")
+@_root
+def explain(reference: str, root: Path | None) -> None:
+    """Where the numbers of a finding come from: F-01, or one statement of it, F-01#tokens."""
+    from generator.render.explanation import explain as explained
+    from generator.render.site import gather
+
+    try:
+        click.echo(explained(*gather(_found(root)), reference), nl=False)
+    except KeyError as error:
+        _misuse(str(error.args[0]))
+
+
+def _found(root: Path | None) -> Path:
+    """The record's folder, from the option or from where the command was called."""
+    found = root or find_root(Path.cwd())
+    if found is None or not (found / "findings").is_dir():
+        _misuse("There is no record here: no folder findings/ in this folder or above it.")
+    return found.resolve()
+
+
+def _finish(report: Report, form: str) -> NoReturn:
+    """Print a report; exit 1 where anything is refused."""
+    click.echo(_FORMS[form](report).rstrip("\n"))
+    sys.exit(1 if report.refusals else 0)
+
+
+def _traced(report: Report) -> str:
+    total = report.numbers + report.derived
+    return (
+        f"{total} numbers traced to their lines ({report.derived} of them derived), {report.claims} claims "
+        f"checked, {report.computed} numbers computed, on {report.pages} pages."
+    )
+
+
+def _misuse(message: str) -> NoReturn:
+    click.echo(f"Error: {message}", err=True)
+    sys.exit(2)

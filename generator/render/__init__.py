@@ -1,0 +1,1 @@
+"""Turns evaluated sources into pages, and hands them to the site builder."""

@@ -1,0 +1,164 @@
+"""Blocks that the generator lays into pages: files as they are, and lists of the record's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+
+from markupsafe import Markup
+
+from generator.number.evaluate import REFERENCE, Evaluation
+from generator.number.number import Leaf, Shown
+from generator.number.piece import ClaimStart, Listing, Piece, Printed, Prose, Verbatim
+from generator.number.unit import NONE
+from generator.record.excerpt import Excerpt
+from generator.record.payload import Payload
+from generator.record.record import Record
+from generator.render.environment import part
+from generator.render.mark import Marker, payload_url
+from generator.render.tally import Tally
+
+
+@dataclass(frozen=True)
+class Book:
+    """All that pages are made from."""
+
+    record: Record
+    evaluations: Mapping[str, Evaluation]
+    tally: Tally
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        return tuple(term.text for term in self.record.terms)
+
+    def of_kind(self, kind: str) -> list[Evaluation]:
+        return [each for each in self.evaluations.values() if each.source.kind == kind]
+
+    def errata_of(self, finding: str) -> list[Evaluation]:
+        return [each for each in self.of_kind("erratum") if each.source.string("finding") == finding]
+
+
+def insert(book: Book, marker: Marker, piece: Verbatim | Listing) -> str:
+    """The HTML of a block that an author asked for."""
+    return verbatim(piece.excerpt) if isinstance(piece, Verbatim) else listing(book, marker, piece.what)
+
+
+def verbatim(excerpt: Excerpt) -> str:
+    """Lines of a file as they are, for the auditor to compare."""
+    name = escape(f"{excerpt.path}#L{excerpt.first}-L{excerpt.last}")
+    text = escape("\n".join(excerpt.lines), quote=False)
+    return (
+        f'<div class="verbatim" data-search-exclude><pre data-verbatim="{name}"'
+        f' data-sha256="{excerpt.sha256}"><code>{text}</code></pre></div>'
+    )
+
+
+def inline(book: Book, marker: Marker, pieces: Iterable[Piece]) -> Markup:
+    """Pieces of a title or a regime as HTML: plain text, numbers, claims, and ids as links."""
+    return Markup("").join(_inline(book, marker, piece) for piece in pieces)
+
+
+def _inline(book: Book, marker: Marker, piece: Piece) -> Markup:
+    if isinstance(piece, Prose):
+        return Markup("").join(_linked(book, marker, piece.text))
+    if isinstance(piece, Printed):
+        return marker.number(piece.number)
+    return marker.claim(piece.prefix) if isinstance(piece, ClaimStart) else Markup("</span>")
+
+
+def _linked(book: Book, marker: Marker, text: str) -> Iterator[Markup | str]:
+    at = 0
+    for match in REFERENCE.finditer(text):
+        if not any(match[0] in term for term in book.terms):
+            yield Markup(escape(text[at : match.start()], quote=False))
+            yield marker.reference(match[0])
+            at = match.end()
+    yield Markup(escape(text[at:], quote=False))
+
+
+def listing(book: Book, marker: Marker, what: str) -> str:
+    """A list of findings, kill criteria, errata or payloads, each entry linked and bound."""
+    if what == "payloads":
+        entries = [payload_entry(book, marker, each) for each in book.record.payloads.values()]
+    else:
+        kind = {"findings": "finding", "kills": "kill", "errata": "erratum"}[what]
+        entries = [entry(book, marker, each) for each in book.of_kind(kind)]
+    return part("listing.html.j2", what=what, entries=entries)
+
+
+def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, object]:
+    """What a list or a page header says of a finding, a kill criterion or an erratum."""
+    source = evaluation.source
+    judged = {"finding": "status", "kill": "outcome"}.get(source.kind, "")
+    return {
+        "id": source.id,
+        "reference": marker.reference(source.id),
+        "title": inline(book, marker, evaluation.title),
+        "regime": inline(book, marker, evaluation.regime),
+        "status": marker.judged(evaluation.status, judged) if evaluation.status else "",
+        "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
+        "corrections": [erratum(marker, each) for each in book.errata_of(source.id)],
+        "untested_because": source.string("untested_because"),
+        **(erratum(marker, evaluation) if source.kind == "erratum" else {}),
+    }
+
+
+def erratum(marker: Marker, evaluation: Evaluation) -> dict[str, object]:
+    """What is said of an erratum wherever it is named."""
+    source = evaluation.source
+    corrected = source.string("finding")
+    target = f"findings/{corrected}.html#{corrected}-{source.string('statement')}"
+    return {
+        "erratum": marker.reference(source.id),
+        "finding": marker.reference(corrected),
+        "statement": marker.link(target),
+        "kind": source.string("kind"),
+        "reason": source.string("reason"),
+        "date": marker.made(f"erratum-date:{source.id}"),
+    }
+
+
+KINDS = {
+    "payload": "measured here",
+    "registered": "registered in advance",
+    "reported": "reported by others",
+    "critic": "recomputed independently",
+}
+"""What each kind of payload is to a reader."""
+
+
+def payload_entry(book: Book, marker: Marker, payload: Payload) -> dict[str, object]:
+    """What a list or a page header says of a payload."""
+    citing = book.record.citing(payload.path)
+    return {
+        "name": quoted(marker, payload, "/name"),
+        "question": quoted(marker, payload, "/question"),
+        "kind": KINDS.get(payload.kind, payload.kind),
+        "url": marker.link(payload_url(payload.path)),
+        "raw": marker.link(payload.path),
+        "citing": [citation(marker, each.kind, each.id, each.path) for each in citing],
+        "cited": marker.made(f"cited-by-count:{payload.path}"),
+    }
+
+
+def quoted(marker: Marker, payload: Payload, pointer: str) -> Markup | str:
+    """A text of a payload as a mark, empty where it is absent, no text, or too long to quote."""
+    try:
+        node = payload.at(pointer)
+    except KeyError:
+        return ""
+    if node.kind != "string" or not 0 < len(node.text) <= 120:
+        return ""
+    return marker.shown(Shown(Leaf(payload, pointer, node, NONE), "text", node.text))
+
+
+def citation(marker: Marker, kind: str, name: str, path: str) -> Markup:
+    """A link to a source that cites something."""
+    if kind in ("finding", "kill", "erratum"):
+        return marker.reference(name)
+    if kind == "template":
+        return Markup('<a class="ref" href="{}">front page</a>').format(marker.link("index.html"))
+    url = path.removeprefix("site_src/").removesuffix(".md") + ".html"
+    return Markup('<a class="ref" href="{}">a page</a>').format(marker.link(url))

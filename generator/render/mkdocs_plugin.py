@@ -1,0 +1,155 @@
+"""The one door to MkDocs: a plugin that lays a record's pages into the site as virtual files.
+
+Everything is judged before MkDocs writes its first file, and the finished site is audited after its
+last, so a plain `mkdocs build` gives the same site and the same refusals as `findings build`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import Abort
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page as MkDocsPage
+from mkdocs.structure.toc import AnchorLink
+
+from generator import audit
+from generator.render import site as sites
+from generator.render.page import Page
+from generator.render.site import STYLESHEET, Site
+from generator.report import text
+from generator.report.refusal import Refused, Report
+
+WATCHED = ("findings", "payloads", "templates")
+"""Folders of a record, beside docs_dir, whose changes make a new site while serving."""
+
+log = logging.getLogger("mkdocs.plugins.findings")
+
+
+class Stopped(Abort):
+    """A build that was refused; prints every refusal at its place, exit code 1."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        super().__init__(text.render(report).rstrip("\n"))
+
+
+class Options(Config):
+    """The plugin has no options: nothing about it can be turned off."""
+
+
+class FindingsPlugin(BasePlugin[Options]):
+    """Gathers the record, adds its pages, sets marks into rendered pages, audits the result."""
+
+    root: Path
+    site: Site
+    report: Report
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """What the guarantees need, whatever the record's own configuration says."""
+        if config.config_file_path:
+            self.root = Path(config.config_file_path).parent
+        else:
+            self.root = Path.cwd()
+        config.use_directory_urls = False
+        config.theme["font"] = False
+        config.extra_css.append(STYLESHEET)
+        return config
+
+    def on_pre_build(self, *, config: MkDocsConfig) -> None:
+        """Judge all sources before anything is written."""
+        try:
+            self.site = sites.build(self.root)
+        except Refused as refused:
+            raise Stopped(Report(list(refused.refusals))) from None
+        for warning in sorted(set(self.site.report.warnings)):
+            log.info(text.line(warning, "warning: "))
+        time = self.site.record.repository.head_time
+        if time is not None:
+            os.environ.setdefault("SOURCE_DATE_EPOCH", str(time))
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Add the pages that have no file in docs_dir, and set the navigation where the record has none."""
+        for source, page in self.site.pages.items():
+            if files.get_file_from_path(source) is None:
+                level = InclusionLevel.UNDEFINED if page.listed else InclusionLevel.NOT_IN_NAV
+                files.append(File.generated(config, source, content="", inclusion=level))
+        for path, data in self.site.files.items():
+            files.append(File.generated(config, path, content=data))
+        if config.nav is None:
+            config.nav = list(_navigation(self.site, files))
+        return files
+
+    @event_priority(100)
+    def on_page_markdown(
+        self, markdown: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
+    ) -> str:
+        """The Markdown of a page with its marks, and its plain title."""
+        made = self._made(page)
+        if made is None:
+            return markdown
+        page.meta = {"title": made.title} if made.title else {}
+        if not made.searchable:
+            page.meta["search"] = {"exclude": True}
+        return made.markdown
+
+    @event_priority(-100)
+    def on_page_content(self, html: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files) -> str:
+        """The page with its marks in place; titles take the plain text."""
+        made = self._made(page)
+        if made is None:
+            return html
+        for item in _items(page.toc.items):
+            item.title = made.plain(item.title)
+        if page.title:
+            page.title = made.plain(page.title)
+        try:
+            return made.finish(html)
+        except Refused as refused:
+            raise Stopped(Report(list(refused.refusals))) from None
+
+    @event_priority(-100)
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Audit the finished site by the auditor's own reading of it."""
+        self.report = audit.verify(self.root, Path(config.site_dir))
+        if self.report.refusals:
+            raise Stopped(self.report)
+        log.info(text.summary(self.report))
+
+    def on_serve(
+        self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any
+    ) -> LiveReloadServer:
+        """Watch the whole record while serving."""
+        for name in WATCHED:
+            if (self.root / name).is_dir():
+                server.watch(str(self.root / name))
+        return server
+
+    def _made(self, page: MkDocsPage) -> Page | None:
+        return self.site.pages.get(page.file.src_uri)
+
+
+def _items(items: list[AnchorLink]) -> Iterator[AnchorLink]:
+    for item in items:
+        yield item
+        yield from _items(item.children)
+
+
+def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
+    """The front page, the indexes, then what the author wrote; pages of findings stay out."""
+    made = {"findings/index.md": "Findings", "kill-criteria.md": "Kill criteria"}
+    made |= {"errata.md": "Errata", "payloads/index.md": "Payloads"}
+    yield "index.md"
+    yield from ({title: source} for source, title in made.items())
+    for file in files.documentation_pages():
+        page = site.pages.get(file.src_uri)
+        if page and page.listed and file.src_uri not in made and file.src_uri != "index.md":
+            yield file.src_uri

@@ -1,0 +1,149 @@
+"""One page on its way through the Markdown renderer.
+
+Each mark is a single private-use character while Markdown is at work, and is replaced by its HTML
+afterwards. So Markdown can neither change nor delete a mark, a number at the start of a line makes no
+list, heading ids leave the numbers out, and titles can take the plain text instead of the mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from html import escape
+
+from generator.number.evaluate import REFERENCE
+from generator.number.piece import ClaimStart, End, Listing, Piece, Printed, Prose, StatementStart, Verbatim
+from generator.render.mark import Marker, plain
+from generator.report.refusal import Refusal, Refused
+
+FIRST = 0xF0000
+"""The first of the private-use characters that stand for marks."""
+
+LIMIT = 0xFFFD - 1
+"""Marks that fit on one page."""
+
+_MARKS = re.compile("[\U000f0000-\U000ffffd]")
+_ALONE = re.compile("<p>([\U000f0000-\U000ffffd])</p>")
+_TAG = re.compile(r"(<[^>]*>)")
+_NAME = re.compile(r"</?([a-zA-Z0-9]+)")
+_ENCLOSED = frozenset({"a", "code", "pre", "script", "style"})
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a character stands for in the page and in a plain title, and where it was written."""
+
+    html: str
+    plain: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass
+class Sheet:
+    """The text of a page with its marks; path names the source in refusals, insert makes its blocks."""
+
+    path: str
+    marker: Marker
+    source_id: str
+    insert: Callable[[Verbatim | Listing], str]
+    terms: tuple[str, ...] = ()
+    marks: list[Mark] = field(default_factory=list)
+
+    def mark(self, html: str, plain_text: str = "", line: int = 0, column: int = 0) -> str:
+        """A character that will be replaced by HTML."""
+        if len(self.marks) >= LIMIT:
+            message = f"More than {LIMIT} numbers and claims on one page. Split it."
+            raise Refused([Refusal(self.path, max(line, 1), max(column, 1), "too-large", "", message)])
+        self.marks.append(Mark(html, plain_text, line, column))
+        return chr(FIRST + len(self.marks) - 1)
+
+    def write(self, pieces: Iterable[Piece]) -> str:
+        """The pieces of a source as Markdown with marks."""
+        return "".join(self._piece(piece) for piece in pieces)
+
+    def _piece(self, piece: Piece) -> str:
+        if isinstance(piece, Prose):
+            return piece.text
+        if isinstance(piece, Printed):
+            text = plain(piece.number, self.marker.tally)
+            return self.mark(self.marker.number(piece.number), text, piece.line, piece.column)
+        if isinstance(piece, ClaimStart):
+            return self.mark(self.marker.claim(piece.prefix))
+        if isinstance(piece, StatementStart):
+            return self._statement(piece)
+        if isinstance(piece, End):
+            block = isinstance(piece.of, StatementStart) and piece.of.block
+            return f"\n\n{self.mark('</div>')}\n\n" if block else self.mark("</span>")
+        return f"\n\n{self.mark(self.insert(piece))}\n\n"
+
+    def _statement(self, piece: StatementStart) -> str:
+        name = escape(piece.name)
+        attributes = f'class="statement" id="{escape(self.source_id)}-{name}" data-statement="{name}"'
+        if piece.block:
+            return f"\n\n{self.mark(f'<div {attributes}>')}\n\n"
+        return self.mark(f"<span {attributes}>")
+
+    def plain(self, text: str) -> str:
+        """A title with the plain text of its marks."""
+        return _MARKS.sub(lambda match: escape(self.marks[ord(match[0]) - FIRST].plain, quote=False), text)
+
+    def finish(self, html: str) -> str:
+        """The page with its marks and its references in place; raises Refused for a number in code."""
+        self._check_code(html)
+        html = self._refer(html)
+        html = _ALONE.sub(lambda match: self._block(match[1]) or match[0], html)
+        return _MARKS.sub(lambda match: self.marks[ord(match[0]) - FIRST].html, html)
+
+    def _block(self, character: str) -> str:
+        """The HTML of a mark that stands alone, where it is a block."""
+        html = self.marks[ord(character) - FIRST].html
+        return html if html.startswith(("<div", "</div", "<section", "<header", "<footer", "<h1")) else ""
+
+    def _check_code(self, html: str) -> None:
+        refusals = []
+        enclosed: list[str] = []
+        for index, part in enumerate(_TAG.split(html)):
+            if index % 2:
+                _enter(enclosed, part, ("code", "pre", "script", "style"))
+            if (index % 2 or enclosed) and _MARKS.search(part):
+                refusals += [self._in_code(match[0]) for match in _MARKS.finditer(part)]
+        if refusals:
+            raise Refused(refusals)
+
+    def _in_code(self, character: str) -> Refusal:
+        mark = self.marks[ord(character) - FIRST]
+        message = "A number or claim cannot stand in code or in an attribute: it would print as markup."
+        return Refusal(
+            self.path, max(mark.line, 1), max(mark.column, 1), "number-in-code", mark.plain, message
+        )
+
+    def _refer(self, html: str) -> str:
+        """Make links of the ids in running text, outside links and code."""
+        if not REFERENCE.search(html):
+            return html
+        enclosed: list[str] = []
+        parts = _TAG.split(html)
+        for index, part in enumerate(parts):
+            if index % 2:
+                _enter(enclosed, part, _ENCLOSED)
+            elif not enclosed:
+                parts[index] = REFERENCE.sub(self._reference, part)
+        return "".join(parts)
+
+    def _reference(self, match: re.Match[str]) -> str:
+        if any(match[0] in term for term in self.terms):
+            return match[0]
+        return self.marker.reference(match[0])
+
+
+def _enter(enclosed: list[str], tag: str, names: Iterable[str]) -> None:
+    """Keep the list of elements that enclose the next text."""
+    name = _NAME.match(tag)
+    if name is None or name[1].lower() not in names:
+        return
+    if not tag.startswith("</"):
+        enclosed.append(name[1].lower())
+    elif name[1].lower() in enclosed:
+        enclosed.remove(name[1].lower())

@@ -1,0 +1,91 @@
+"""The site, step by step: gather, judge, compose, and what goes beside the pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.gate import source as gate
+from generator.number.evaluate import Evaluation, evaluate
+from generator.record import record as records
+from generator.record.record import LANDING, Record
+from generator.record.source import Source
+from generator.render import page
+from generator.render.block import Book
+from generator.render.environment import asset, default
+from generator.render.page import Page
+from generator.render.tally import count
+from generator.report.refusal import Refused, Report
+
+STYLESHEET = "assets/findings.css"
+
+
+@dataclass(frozen=True)
+class Site:
+    """Pages by their place among the sources, and files that are copied as they are."""
+
+    record: Record
+    pages: dict[str, Page]
+    files: dict[str, bytes]
+    report: Report
+
+
+def gather(root: Path) -> tuple[Record, dict[str, Evaluation]]:
+    """Read the record and evaluate every source of it; raises nothing."""
+    record = records.load(root)
+    return record, {each.path: evaluate(record, each) for each in record.sources}
+
+
+def judge(record: Record, evaluations: dict[str, Evaluation]) -> Report:
+    """Everything that stands against publishing, before anything is rendered."""
+    report = Report()
+    report.extend(record.refusals)
+    report.warnings.extend(record.warnings)
+    refusals, warnings = gate.check(record)
+    report.extend(refusals)
+    report.warnings.extend(warnings)
+    for evaluation in evaluations.values():
+        report.extend(evaluation.refusals)
+    return report
+
+
+def build(root: Path) -> Site:
+    """The whole site in memory; raises Refused with everything that stands against it."""
+    record, evaluations = gather(root)
+    report = judge(record, evaluations)
+    if report.refusals:
+        raise Refused(report.refusals)
+    return compose(record, evaluations, report)
+
+
+def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) -> Site:
+    """Make every page and every file of a record that nothing stands against."""
+    if record.landing is None and not any(each.path == "site_src/index.md" for each in record.pages):
+        standing_in = _default_landing()
+        evaluations = {**evaluations, LANDING: evaluate(record, standing_in)}
+    book = Book(record, evaluations, count(record, evaluations.values()))
+    pages = {each.source: each for each in _pages(book)}
+    files = {path: payload.data for path, payload in record.payloads.items()}
+    return Site(record, pages, {**files, STYLESHEET: asset("findings.css")}, report)
+
+
+def _pages(book: Book) -> list[Page]:
+    """Every page, in the order of the navigation."""
+    make = {"template": page.landing, "page": page.authored}
+    written = [
+        make[each.source.kind](book, each) for each in book.evaluations.values() if each.source.kind in make
+    ]
+    return [
+        *written,
+        page.findings_index(book),
+        *(page.finding(book, each) for each in book.of_kind("finding")),
+        page.kill_criteria(book),
+        page.errata(book),
+        page.payloads_index(book),
+        *(page.payload(book, each) for each in book.record.payloads.values()),
+    ]
+
+
+def _default_landing() -> Source:
+    """The front page of a record that has no template of its own."""
+    return Source(LANDING, "template", "", {}, {}, default("landing.md.j2"), 1)

@@ -1,0 +1,55 @@
+"""The numbers that the generator itself makes, by name of the rule that gives each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from generator.number.evaluate import Evaluation
+from generator.number.number import Bracketed, Derived, Made, Number
+from generator.record.keys import STATUSES
+from generator.record.record import Record
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Values by rule; the auditor recomputes each from the sources."""
+
+    values: dict[str, str]
+
+    def text(self, rule: str) -> str:
+        """The value of a rule; KeyError where the table has no such rule."""
+        return self.values[rule]
+
+
+def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
+    """Apply every rule of the table."""
+    findings = record.findings
+    values: dict[str, object] = {
+        "findings-count": len(findings),
+        "payloads-count": len(record.payloads),
+        "kills-count": len(record.kills),
+        "errata-count": len(record.errata),
+        "numbers-count": sum(_numbers(each) for each in evaluations if each.source.kind == "finding"),
+    }
+    for status in STATUSES:
+        values[f"findings-count:{status}"] = sum(each.string("status") == status for each in findings)
+    for path, payload in record.payloads.items():
+        values[f"cited-by-count:{path}"] = len(record.citing(path))
+        values[f"sha256:{path}"] = payload.sha256
+    for erratum in record.errata:
+        values[f"erratum-date:{erratum.id}"] = erratum.string("date")
+    return Tally({rule: str(value) for rule, value in values.items()})
+
+
+def _numbers(evaluation: Evaluation) -> int:
+    """Leaves and derived numbers that the page of a finding prints; texts are none."""
+    return sum(_size(number) for number in evaluation.printed)
+
+
+def _size(number: Number) -> int:
+    if isinstance(number, Bracketed):
+        return 3
+    if isinstance(number, (Derived, Made)):
+        return int(isinstance(number, Derived))
+    return int(number.form != "text")
