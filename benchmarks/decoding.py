@@ -43,7 +43,7 @@ class Bench:
         length = 0 if scheme == "plain" else LENGTH
         return decode(self.target, draft, prompt, length=length, new_tokens=NEW_TOKENS, end=end).tokens
 
-    def peers(self, scheme: str, prompt: list[int]) -> list[int]:
+    def peers(self, scheme: str, prompt: list[int]) -> tuple[int, ...]:
         """transformers' tokens under the same settings."""
         options: dict[str, Any] = {}
         if scheme == "lookup":
@@ -55,15 +55,14 @@ class Bench:
         out = self.peer_target.generate(
             ids, attention_mask=mask, do_sample=False, max_new_tokens=NEW_TOKENS, **options
         )
-        tokens: list[int] = out[0, len(prompt) :].tolist()
-        return tokens
+        return tuple(out[0, len(prompt) :].tolist())
 
     def rows(self) -> Iterator[Ratio]:
         """Every scheme against its peer, ours against our own plain decoding, replay against live."""
         end = self.chat.end
         for prompt in self.prompts[:2]:  # warm both sides, and see that they write the same
             for scheme in ("plain", "lookup", "draft"):
-                if list(self.ours(scheme, prompt, end)) != self.peers(scheme, prompt):
+                if self.ours(scheme, prompt, end) != self.peers(scheme, prompt):
                     raise SystemExit(f"{scheme}: the two sides wrote different tokens; nothing to compare")
         for scheme, peer in (
             ("plain", "transformers generate"),

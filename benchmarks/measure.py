@@ -35,7 +35,8 @@ HEADER = "| what | peer | ours, median | peer, median | peer / ours, median (ran
 
 def paired(what: str, peer: str, pairs: Sequence[tuple[Callable[[], object], Callable[[], object]]]) -> Ratio:
     """Run each pair (ours, peer), the order changing from pair to pair; medians of times and of ratios."""
-    ours, peers = [], []
+    ours: list[float] = []
+    peers: list[float] = []
     for index, (our, their) in enumerate(pairs):
         for ours_now in (True, False) if index % 2 == 0 else (False, True):
             (ours if ours_now else peers).append(seconds(our if ours_now else their))
