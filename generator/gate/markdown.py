@@ -89,7 +89,11 @@ class _Reader:
         elif token.markup == ")":
             yield Fault(place, number, 'A marker such as "1)" prints as text. Write "1." instead.')
         elif token.level == 0 and previous == "paragraph_close" and not self._blank_before(token.map[0]):
-            yield Fault(place, number, "The list runs on from a paragraph and would print as text. Leave a blank line.")
+            yield Fault(
+                place,
+                number,
+                "The list runs on from a paragraph and would print as text. Leave a blank line.",
+            )
 
     def _blank_before(self, number: int) -> bool:
         return number == 0 or not self._masked[self._lines[number - 1] : self._lines[number]].strip()

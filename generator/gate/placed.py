@@ -23,7 +23,7 @@ class _State(StateInline):
             self._at = self.pos
         super().append_pending(text)
 
-    def pushPending(self) -> Token:  # noqa: N802 - named by the library
+    def pushPending(self) -> Token:
         token = super().pushPending()
         token.meta["at"] = self._at
         return token

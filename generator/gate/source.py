@@ -20,8 +20,13 @@ from generator.record.terms import PATH as TERMS
 from generator.record.terms import Term
 from generator.report.refusal import Refusal, Refused, Report
 
-UNPRINTED = frozenset(
-    "id record status payloads finding kind date holds_when null_when verdict_when fires_when statement".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+UNPRINTED = _words(
+    "id record status payloads finding kind date holds_when null_when verdict_when fires_when statement"
 )
 """Front matter that is read by rules or printed as a computed value, never as text."""
 
@@ -34,7 +39,6 @@ HIDDEN = re.compile(
 _LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
 _CODE_KINDS = frozenset({"digit"})
 _WORD_KINDS = frozenset({"word", "ordinal", "ratio", "fold", "fraction", "claim"})
-_LABEL = re.compile(r"\b[0-9]+\b")
 
 
 @dataclass
@@ -113,7 +117,14 @@ def _is_used(refusal: Refusal, used: set[str]) -> bool:
 
 
 def _string(
-    path: str, line: int, column: int, text: str, names: Names, ids: frozenset[str], report: Report, used: set[str]
+    path: str,
+    line: int,
+    column: int,
+    text: str,
+    names: Names,
+    ids: frozenset[str],
+    report: Report,
+    used: set[str],
 ) -> None:
     """Judge one display string that stands alone at a place."""
     sheet = Sheet(path, text, names, ids, Report(exempt=report.exempt), used)
@@ -121,7 +132,9 @@ def _string(
     for found, kept in ((sheet.report.refusals, report.refusals), (sheet.report.warnings, report.warnings)):
         for each in found:
             shift = column - 1 if each.line == 1 else 0
-            kept.append(Refusal(path, line + each.line - 1, each.column + shift, each.code, each.text, each.message))
+            kept.append(
+                Refusal(path, line + each.line - 1, each.column + shift, each.code, each.text, each.message)
+            )
 
 
 def _hidden(sheet: Sheet) -> None:
@@ -196,7 +209,9 @@ def _judge(sheet: Sheet, passage: Passage, claims: tuple[Claim, ...]) -> None:
     """Refuse or warn for one passage, by the rules of its surface."""
     if passage.surface not in ("body", "front matter") and VALUE in passage.text:
         offset = passage.offsets[passage.text.index(VALUE)]
-        sheet.refuse(offset, "number-in-code", "A number cannot stand here: it would print as markup. Move it out.")
+        sheet.refuse(
+            offset, "number-in-code", "A number cannot stand here: it would print as markup. Move it out."
+        )
     for leftover in _LEFTOVER.finditer(passage.text) if passage.surface in ("body", "front matter") else ():
         message = f'"{leftover[0]}" would print as it stands. Close the markup, or take it away.'
         sheet.refuse(passage.offsets[leftover.start()], "leftover-template", message)
@@ -241,5 +256,5 @@ def message_for(hit: Hit) -> str:
     if hit.relation:
         return f"{shown} has no trace. Put it inside a claim whose comparison names {hit.relation}."
     if hit.kind == "ordinal":
-        return f"{shown} ranks without a trace. Refer to a payload field with the ordinal filter, or say it otherwise."
-    return f"{shown} has no trace. Refer to a payload field with the words filter, or add the name to {TERMS}."
+        return f"{shown} ranks without a trace. Bind it with the ordinal form, or say it otherwise."
+    return f"{shown} has no trace. Bind it with the words form, or add the name to {TERMS}."

@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     "stale-critic": "a critic older than the state it judged",
     "unused-term": "a term in findings/terms.toml that no text uses",
     "leftover-template": "template markup in the finished page",
+    "bad-page": "a finished page that cannot be read, or a site without pages",
 }
 
 

@@ -15,19 +15,17 @@ COUNTING_SIGNS = frozenset("٪٫٬؉؊")
 
 _PICTURES = re.compile(
     r"KEYCAP|HUNDRED POINTS|(FIRST|SECOND|THIRD) PLACE|DIE FACE|INPUT SYMBOL FOR NUMBERS"
-    r"|CLOCK FACE|PLAYING CARD (ACE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)|DOMINO TILE|MAHJONG TILE (ONE"
-    r"|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE)|DINGBAT .* DIGIT|KANGXI RADICAL (ONE|TWO|EIGHT|TEN)$"
+    r"|CLOCK FACE|PLAYING CARD (ACE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)|DOMINO TILE"
+    r"|MAHJONG TILE (ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE)|DINGBAT .* DIGIT|KANGXI RADICAL (ONE|TWO|EIGHT|TEN)$"
     r"|NO ONE UNDER EIGHTEEN"
 )
 """Names of pictures that show a number and that normalisation leaves alone."""
 
-_LOOKALIKES = {
-    pair[0]: pair[1]
-    for pair in (
-        "АA ВB ЕE ЅS ІI ЈJ КK МM НH ОO РP СC ТT ХX УY аa еe ѕs іi јj оo рp сc хx уy һh ԁd ԝw ѵv "
-        "ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX οo ιi νv ɡg ɩi ıi"
-    ).split()
-}
+_LOOKALIKE_PAIRS = (
+    "АA ВB ЕE ЅS ІI ЈJ КK МM НH ОO РP СC ТT ХX УY аa еe ѕs іi јj оo рp сc хx уy һh ԁd ԝw ѵv "
+    "ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX οo ιi νv ɡg ɩi ıi"
+)
+_LOOKALIKES = {pair[0]: pair[1] for pair in _LOOKALIKE_PAIRS.split()}
 """Cyrillic and Greek letters that cannot be told from Latin ones in print."""
 
 DIGIT = "0"

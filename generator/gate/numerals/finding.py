@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.gate.numerals import characters, vocabulary
@@ -43,9 +43,7 @@ _DIGITS = re.compile(
 _CARDINAL = _either(vocabulary.CARDINALS)
 _ORDINAL = _either(vocabulary.ORDINALS)
 _SMALL = _either([*vocabulary.ONES, "ten", "eleven", "twelve", "twenty"])
-_FRACTION = (
-    rf"(?:an?|{_SMALL})[\s-]+(?:{_either(vocabulary.FRACTION_NAMES)}s?)"
-)
+_FRACTION = rf"(?:an?|{_SMALL})[\s-]+(?:{_either(vocabulary.FRACTION_NAMES)}s?)"
 _FOLD = _either(vocabulary.FOLD) + r"[\s-]?fold"
 _EDGE = r"(?<![a-z])"
 _WORDS = re.compile(
@@ -75,7 +73,9 @@ _ROMAN_MAYBE = re.compile(
     r")(?![A-Za-z0-9_])"
 )
 _HAS_DIGIT = re.compile("[0-9]").search
-_HAS_ROMAN = re.compile("[IVXLCDM]{2}|[ivx]{2}|(?:hase|ype|able|art|igure|hapter|ection|ppendix|lass) [IVX]").search
+_HAS_ROMAN = re.compile(
+    "[IVXLCDM]{2}|[ivx]{2}|(?:hase|ype|able|art|igure|hapter|ection|ppendix|lass) [IVX]"
+).search
 
 
 def find(text: str, *, claims: bool = True) -> list[Hit]:
@@ -99,9 +99,9 @@ def find(text: str, *, claims: bool = True) -> list[Hit]:
 Span = tuple[int, int, str, str]
 
 
-def _end(places: range | list[int] | object, end: int) -> int:
+def _end(places: Sequence[int], end: int) -> int:
     """Where the last folded character of a span ends in the given text."""
-    return places[end - 1] + 1  # type: ignore[index,no-any-return]
+    return places[end - 1] + 1
 
 
 def _digits(folded: str) -> Iterator[Span]:

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ONES = "one two three four five six seven eight nine".split()
-TEENS = (
+
+def _list(words: str) -> list[str]:
+    return words.split()
+
+
+ONES = _list("one two three four five six seven eight nine")
+TEENS = _list(
     "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
     "fifty sixty seventy eighty ninety"
-).split()
-MAGNITUDES = "hundred thousand million billion trillion quadrillion dozen".split()
+)
+MAGNITUDES = _list("hundred thousand million billion trillion quadrillion dozen")
 CARDINALS = [
     *ONES,
     *TEENS,
     *MAGNITUDES,
     *(f"{word}s" for word in MAGNITUDES),
-    *"tens fours sixes sevens eights nines twenties thirties forties fifties sixties seventies eighties".split(),
-    *"nineties hundredths googol umpteen".split(),
+    *_list("tens fours sixes sevens eights nines twenties thirties forties fifties sixties seventies"),
+    *_list("eighties nineties hundredths googol umpteen"),
 ]
 
 FRACTION_NAMES = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8}
@@ -29,19 +34,19 @@ FRACTION_NAMES |= {"ninth": 9, "tenth": 10, "twentieth": 20, "hundredth": 100, "
 ORDINALS = [
     *(name for name in FRACTION_NAMES if name not in ("quarter", "hundredth", "thousandth")),
     *(f"{name}s" for name in FRACTION_NAMES if name not in ("quarter", "hundredth")),
-    *"eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split(),
-    *"thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".split(),
-    *"hundredth thousandth millionth millionths billionth billionths".split(),
+    *_list("eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"),
+    *_list("thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"),
+    *_list("hundredth thousandth millionth millionths billionth billionths"),
 ]
 """Ordinals that are refused wherever they stand; first and second need a rank around them (PHRASES)."""
 
 MULTIPLES = {
-    **dict.fromkeys("half halves halve halved halving".split(), "1/2"),
-    **dict.fromkeys("twice double doubles doubled doubling".split(), "2"),
-    **dict.fromkeys("thrice triple triples tripled tripling treble trebled".split(), "3"),
-    **dict.fromkeys("quadruple quadruples quadrupled quadrupling".split(), "4"),
-    **dict.fromkeys("quintuple quintupled".split(), "5"),
-    **dict.fromkeys("none zero zeros zeroes nil nought naught".split(), "0"),
+    **dict.fromkeys(_list("half halves halve halved halving"), "1/2"),
+    **dict.fromkeys(_list("twice double doubles doubled doubling"), "2"),
+    **dict.fromkeys(_list("thrice triple triples tripled tripling treble trebled"), "3"),
+    **dict.fromkeys(_list("quadruple quadruples quadrupled quadrupling"), "4"),
+    **dict.fromkeys(_list("quintuple quintupled"), "5"),
+    **dict.fromkeys(_list("none zero zeros zeroes nil nought naught"), "0"),
 }
 """Words that relate, each with the constant that a claim around it must name."""
 
@@ -49,11 +54,11 @@ FOLD = dict(zip([*ONES, *TEENS], [*range(1, 20), *range(20, 100, 10)], strict=Tr
 FOLD |= {"hundred": 100, "thousand": 1000, "million": 10**6}
 """What stands before -fold, and how much it means."""
 
-CLAIMING = (
+CLAIMING = _list(
     "most all every both only majority minority never always neither outperform outperforms outperformed "
     "outperforming surpass surpasses surpassed exceed exceeds exceeded largest smallest highest lowest "
     "best worst fastest slowest"
-).split()
+)
 """Words that claim without counting: they warn until a claim binds them."""
 
 COMPARATIVES = r"(?:more|less|fewer|better|worse|faster|slower|larger|smaller|higher|lower)\s+than"
@@ -113,8 +118,12 @@ EXEMPTIONS = (
         "We wrote a new one-layer draft.",
     ),
     Exemption("plural ones", r"\bones\b", "The old ones stay.", "The old one hundred stay."),
-    Exemption("one of", r"\bone\s+of\s+(?:the|these|those|them|us|its|our|their|which)\b", "One of the runs failed.",
-              "One of two runs failed."),
+    Exemption(
+        "one of",
+        r"\bone\s+of\s+(?:the|these|those|them|us|its|our|their|which)\b",
+        "One of the runs failed.",
+        "One of two runs failed.",
+    ),
     Exemption("possessive one", r"\bone['’]s\b", "It depends on one's draft.", "It depends on one draft."),
     Exemption(
         "generic one",
@@ -131,16 +140,24 @@ EXEMPTIONS = (
         "They arrive one by one.",
         "They arrive at one a minute.",
     ),
-    Exemption("one-off", r"\bone-(?:off|offs|way|hot|liner|liners|to-one|on-one)\b", "It is a one-off.",
-              "It is a one-layer draft."),
+    Exemption(
+        "one-off",
+        r"\bone-(?:off|offs|way|hot|liner|liners|to-one|on-one)\b",
+        "It is a one-off.",
+        "It is a one-layer draft.",
+    ),
     Exemption(
         "discourse ordinal",
         r"(?:(?:^|[\n.;:!?(—–*]|\band|\bbut)\s*)(?:first|second|third|fourth|fifth|sixth)(?:ly)?\s*(?=[,:])",
         "First, the draft proposes. Third, the target checks.",
         "The third run failed.",
     ),
-    Exemption("third party", r"\bthird[\s-]part(?:y|ies)\b", "No third-party script is loaded.",
-              "The third part is missing."),
+    Exemption(
+        "third party",
+        r"\bthird[\s-]part(?:y|ies)\b",
+        "No third-party script is loaded.",
+        "The third part is missing.",
+    ),
     Exemption(
         "half as a term",
         r"\bhalf[\s-](?:even|open|up|down|widths?|precision|life|lives|way)\b",
@@ -160,5 +177,7 @@ EXEMPTIONS = (
         "The index is zero-based.",
         "The index is zero here.",
     ),
-    Exemption("none the less", r"\bnone\s+the\s+(?:less|wiser)\b", "It was none the less kept.", "None was kept."),
+    Exemption(
+        "none the less", r"\bnone\s+the\s+(?:less|wiser)\b", "It was none the less kept.", "None was kept."
+    ),
 )

@@ -1,0 +1,8 @@
+"""The output side of the gate: reads a finished site from any builder and re-derives everything it shows.
+
+It shares no code with the number and render packages: its byte scanner, evaluator and rounding are its own.
+"""
+
+from generator.audit.site import verify
+
+__all__ = ["verify"]

@@ -1,0 +1,114 @@
+"""Numbers that the generator makes: each rule of the closed table, computed again from the sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from generator.audit.evidence import Evidence
+from generator.audit.fault import Fault
+
+NUMBERS = "numbers-count"
+"""The rule that counts marks; the site settles it once every page is read."""
+
+STATUSES = ("holds", "null", "open", "unrun")
+SIZE_LIMIT = 4 * 1024 * 1024
+
+_FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+_SCALAR = re.compile(
+    r"^(\w+):[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'\[{|>][^#\n]*?)?[ \t]*(?:[ \t]#.*)?$", re.MULTILINE
+)
+_PAYLOADS = re.compile(r"^payloads:[^\n]*(?:\n[ \t]+[^\n]*)*", re.MULTILINE)
+_PATH = re.compile(r"payloads/[^\s\"',}\]#]+\.json")
+
+
+class Sources:
+    """What the rules count: the front matter of every source, read by the audit's own means."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._root = evidence.root
+
+    def compute(self, rule: str) -> str:
+        """The value of a rule; raises Fault where the table has none of that name."""
+        name, _, argument = rule.partition(":")
+        if name == "findings-count" and argument:
+            return str(self._with_status(argument))
+        if name == "cited-by-count" and argument:
+            return str(sum(argument in paths for paths in self._cited.values()))
+        if name == "sha256" and argument:
+            return self._evidence.read(argument).sha256
+        if name == "erratum-date" and argument:
+            return self._date(argument)
+        counts = {"findings-count": "F-", "kills-count": "K-", "errata-count": "E-"}
+        if rule in counts:
+            return str(sum(path.rpartition("/")[2].startswith(counts[rule]) for path in self._fronts))
+        if rule == "payloads-count":
+            return str(sum(1 for _ in self._files("payloads", "*.json")))
+        raise Fault("untraced-number", f"{rule[:60]!r} is no rule by which the generator computes a number.")
+
+    def ids(self) -> frozenset[str]:
+        """The ids of all findings, kill criteria and errata."""
+        return frozenset(front["id"] for front in self._fronts.values() if "id" in front)
+
+    def _with_status(self, status: str) -> int:
+        if status not in STATUSES:
+            raise Fault("untraced-number", f"{status!r} is no status of a finding.")
+        fronts = ((path, front) for path, front in self._fronts.items() if _is_finding(path))
+        return sum(front.get("status") == status for _, front in fronts)
+
+    def _date(self, name: str) -> str:
+        front = self._fronts.get(f"findings/errata/{name}.md", {})
+        if "date" not in front:
+            raise Fault("unknown-id", f"{name} is no erratum with a date.")
+        return front["date"]
+
+    @cached_property
+    def _fronts(self) -> dict[str, dict[str, str]]:
+        """Top-level scalars of the front matter, by path of the record's findings, criteria and errata."""
+        folders = (("findings", False), ("findings/errata", False))
+        return {
+            path: _scalars(_front(file))
+            for folder, deep in folders
+            for path, file in self._files(folder, "*.md", deep=deep)
+        }
+
+    @cached_property
+    def _cited(self) -> dict[str, set[str]]:
+        """Payload paths that the front matter of each source names."""
+        found = [*self._files("findings", "*.md"), *self._files("site_src", "*.md")]
+        landing = self._root / "templates/landing.md.j2"
+        found += [("templates/landing.md.j2", landing)] if landing.is_file() else []
+        return {path: _payloads(_front(file)) for path, file in found}
+
+    def _files(self, folder: str, pattern: str, *, deep: bool = True) -> Iterator[tuple[str, Path]]:
+        base = self._root / folder
+        for file in sorted(base.rglob(pattern) if deep else base.glob(pattern)):
+            if file.is_file():
+                yield file.relative_to(self._root).as_posix(), file
+
+
+def _is_finding(path: str) -> bool:
+    return path.startswith("findings/F-")
+
+
+def _front(file: Path) -> str:
+    """The text between the two lines of hyphens, empty where there is none."""
+    try:
+        if file.stat().st_size > SIZE_LIMIT:
+            return ""
+        match = _FRONT.match(file.read_text("utf-8", errors="replace"))
+    except OSError:
+        return ""
+    return match[1] if match else ""
+
+
+def _scalars(front: str) -> dict[str, str]:
+    return {key: value.strip("\"'").strip() for key, value in _SCALAR.findall(front)}
+
+
+def _payloads(front: str) -> set[str]:
+    block = _PAYLOADS.search(front)
+    return set(_PATH.findall(block[0])) if block else set()

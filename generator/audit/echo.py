@@ -1,0 +1,103 @@
+"""Plain strings that repeat a passage of a page: titles, navigation, tables of contents, search, metadata.
+
+They carry no marks. A numeral in one passes only where the passage that it repeats has a bound number
+at the same place of the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+CONTEXT = 8
+"""Characters, without white space, that must agree around a numeral that is not a whole passage."""
+
+_DROPPED = re.compile(r"[\s¶\u2060\u00ad]")
+_SEPARATORS = (" - ", " | ", " – ", " — ", " · ", " :: ", ": ")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A passage of a page without white space, and the stretches of it that are bound."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def bound(text: str, spans: Iterable[tuple[int, int]]) -> Bound:
+    """A passage with its bound stretches, positions moved to the text without white space."""
+    packed, places = _pack(text)
+    return Bound(packed, tuple((places[start], places[end]) for start, end in spans))
+
+
+def repeats(text: str, start: int, end: int, passages: Iterable[Bound], *, alone: bool = False) -> bool:
+    """Whether the numeral at [start, end) of a plain string repeats a bound number of one of the passages.
+
+    With alone, a passage that is nothing but the number will do (a table cell in a search index).
+    """
+    packed, places = _pack(text)
+    low, high = places[start], places[end]
+    numeral = packed[low:high]
+    stops = _stops(text, places)
+    return any(
+        _agrees(packed, low, high, passage, at, stops, alone)
+        for passage in passages
+        for first, last in passage.spans
+        for at in _occurrences(numeral, passage.text, first, last)
+    )
+
+
+def _occurrences(numeral: str, text: str, first: int, last: int) -> Iterable[int]:
+    """Where a numeral stands inside a bound stretch."""
+    at = text.find(numeral, first, last)
+    while at >= 0:
+        yield at
+        at = text.find(numeral, at + 1, last)
+
+
+def _agrees(packed: str, low: int, high: int, passage: Bound, at: int, stops: set[int], alone: bool) -> bool:
+    """Both texts agree from the numeral outward until one of them ends or the string changes subject."""
+    there = at + high - low
+    left = _common(packed[:low][::-1], passage.text[:at][::-1])
+    right = _common(packed[high:], passage.text[there:])
+    left_whole = left == at or low - left in stops
+    right_whole = there + right == len(passage.text) or high + right in stops
+    if not (left_whole and right_whole):
+        return False
+    return left + right >= CONTEXT or (
+        left == at and there + right == len(passage.text) and (alone or left + right > 0)
+    )
+
+
+def _common(left: str, right: str) -> int:
+    """How many leading characters agree."""
+    size = min(len(left), len(right))
+    if left[:size] == right[:size]:
+        return size
+    return next(index for index in range(size) if left[index] != right[index])
+
+
+def _stops(text: str, places: list[int]) -> set[int]:
+    """Places of the packed string where a repeated passage may begin or end."""
+    stops = {0, places[-1]}
+    for separator in _SEPARATORS:
+        at = text.find(separator)
+        while at >= 0:
+            stops |= {places[at], places[at + len(separator)]}
+            at = text.find(separator, at + 1)
+    if text.endswith("…"):
+        stops.add(places[len(text) - 1])
+    return stops
+
+
+def _pack(text: str) -> tuple[str, list[int]]:
+    """The text without white space, and where each of its positions went."""
+    kept: list[str] = []
+    places: list[int] = []
+    for char in text:
+        places.append(len(kept))
+        if not _DROPPED.match(char):
+            kept.append(char)
+    places.append(len(kept))
+    return "".join(kept), places

@@ -1,0 +1,387 @@
+"""Reads one finished page token by token, proves its marks, and judges every other text of it."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from generator.audit import mark, stylesheet, surface, verbatim
+from generator.audit.computed import NUMBERS
+from generator.audit.echo import bound
+from generator.audit.fault import Fault
+from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch, misuses
+from generator.audit.mark import Proof
+from generator.audit.reading import Context, Echo, Link, Reading
+from generator.audit.tokens import Malformed, attributes, tokens
+from generator.gate.numerals import Hit, Judgement
+from generator.report.refusal import Refusal
+
+_MARK = re.compile(r"(?:<a(?P<link>\s[^<>]*)>(?P<linked>[^<]*)</a>|(?P<bare>[^<]*))</data\s*>", re.IGNORECASE)
+_REFERENCE = re.compile(r"([^<]*)</a\s*>", re.IGNORECASE)
+_LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
+_ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
+_CODE = frozenset({"code", "pre", "kbd", "samp"})
+_HEADINGS = frozenset({"h1"})
+
+Token = re.Match[str]
+
+
+class Reader:
+    """Walks the tokens of one page."""
+
+    def __init__(self, path: str, shown_path: str, html: str, context: Context) -> None:
+        self.html = html
+        self.shown_path = shown_path
+        self.context = context
+        self.reading = Reading(path)
+        self.reading.starts = [0, *(match.end() for match in re.finditer("\n", html))]
+        self._flow = Flow()
+        self._skip = 0
+        self._code = self._nav = self._heading = 0
+        self._illustration = False
+        self._spans: list[Callable[[], None] | None] = []
+        self._proofs: list[Proof] = []
+
+    def read(self) -> Reading:
+        """Judge the whole page; never raises."""
+        try:
+            self._walk(tokens(self.html))
+        except Malformed as error:
+            self.refuse(error.offset, "bad-page", str(error))
+        self._flush()
+        self.reading.ids = frozenset(unescape(each) for each in _ID.findall(self.html) if each[:1] != "L")
+        return self.reading
+
+    def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
+        line = bisect_right(self.reading.starts, offset)
+        start = self.reading.starts[line - 1]
+        shown = self.html[start : start + 2000].partition("\n")[0] if text is None else text
+        shown = (
+            shown
+            if len(shown) <= 160
+            else self.html[max(start, offset - 60) : offset + 100].partition("\n")[0]
+        )
+        column = offset - start + 1
+        self.reading.refusals.append(Refusal(self.shown_path, line, column, code, shown, message))
+
+    def _walk(self, found: Iterator[Token]) -> None:
+        for token in found:
+            if token.start() < self._skip:
+                continue
+            kind = token.lastgroup
+            if kind == "text":
+                self._text(token[0], token.start())
+            elif kind == "attributes":
+                self._open(token["name"].lower(), token["attributes"], token)
+            elif kind == "end":
+                self._close(token["end"].lower())
+            elif kind == "content":
+                self._raw(token["raw"].lower(), token)
+
+    def _text(self, source: str, start: int) -> None:
+        text = unescape(source) if "&" in source else source
+        self._flow.add(Piece(text, start, source, code=self._code > 0))
+
+    # Elements
+
+    def _open(self, name: str, written: str, token: Token) -> None:
+        if name in surface.BLOCKS:
+            self._flush()
+        given = attributes(written) if written else {}
+        if surface.SPOKEN_HINT(written) or name in surface.VALUED or name == "meta":
+            self._spoken(name, given, token)
+        if name == "data":
+            self._mark(given, token)
+        elif name == "span":
+            self._span(given, token)
+        elif name == "div":
+            self._illustration = "illustration" in given.get("class", "").split()
+        elif name == "pre" and ("data-verbatim" in given or "data-gutter" in given):
+            self._verbatim(given, token)
+        elif name == "a":
+            self._anchor(given, token)
+        self._depth(name, given, 1)
+
+    def _close(self, name: str) -> None:
+        if name in surface.BLOCKS:
+            self._flush()
+        if name == "span" and self._spans:
+            close = self._spans.pop()
+            if close:
+                close()
+        elif name == "div":
+            self._illustration = False
+        self._depth(name, {}, -1)
+
+    def _depth(self, name: str, given: dict[str, str], step: int) -> None:
+        if name in _CODE:
+            self._code = max(0, self._code + step)
+            if name == "pre" and "illustration" in given.get("class", "").split():
+                self._illustration = True
+        elif name == "nav":
+            self._nav = max(0, self._nav + step)
+        elif name in _HEADINGS:
+            self._heading = max(0, self._heading + step)
+
+    def _raw(self, name: str, token: Token) -> None:
+        """Elements whose content is text to the browser."""
+        self._flush()
+        content, start = token["content"], token.start("content")
+        given = attributes(token["rawattributes"])
+        self._spoken(name, given, token)
+        if name == "script" and given.get("type", "").lower() == "application/ld+json":
+            self._linked_data(content, start)
+        elif name == "style":
+            self._style(content, start)
+        elif name in ("title", "textarea"):
+            self._flow.add(Piece(unescape(content), start, content))
+            self._flush(echo=True)
+        elif name == "noscript":
+            self._walk(tokens(self.html, start, token.end("content")))
+            self._flush()
+        elif name == "iframe" and content.strip():
+            self.refuse(start, "bad-page", "The content of an iframe element cannot be read as text.")
+
+    # Marks
+
+    def _mark(self, given: dict[str, str], token: Token) -> None:
+        """A data element is one whole mark: one link or none, and its text."""
+        shape = _MARK.match(self.html, token.end())
+        if "num" not in given.get("class", "").split():
+            return
+        if not shape:
+            message = "A mark holds one link with its text and nothing else; this data element is no trace."
+            self.refuse(token.start(), "untraced-number", message)
+            return
+        self._skip = shape.end()
+        text = unescape(shape["linked"] if shape["link"] is not None else shape["bare"])
+        proof = self._prove(given, text, shape, token.start())
+        self.reading.counts[proof.kind] += 1
+        self._proofs.append(proof)
+        stands = TEXT if proof.kind == "text" else NUMBER
+        self._flow.add(Piece(stands, token.start(), stands, shown=text or " ", percent=proof.percent))
+
+    def _prove(self, given: dict[str, str], text: str, shape: Token, offset: int) -> Proof:
+        """What the mark is; a refusal where it is not what it says."""
+        if given.get("data-computed") == NUMBERS and set(given) == set(mark.COMPUTED):
+            self.reading.deferred.append((offset, given["value"], text))
+            return Proof("computed")
+        try:
+            proof = mark.prove(given, text, self.context.evidence, self.context.sources.compute)
+            self._target(proof, shape, offset, text)
+        except Fault as fault:
+            self.refuse(offset, fault.code, fault.message)
+            return Proof("refused")
+        return proof
+
+    def _target(self, proof: Proof, shape: Token, offset: int, text: str) -> None:
+        """The link of a mark must lead to the line that the number came from."""
+        if not proof.lands:
+            return
+        if shape["link"] is None:
+            raise Fault("place-mismatch", "The number has no link to its line.")
+        href = attributes(shape["link"]).get("href", "")
+        target, fragment = resolve(self.reading.path, href)
+        self.reading.links.append(Link(offset, target, fragment, proof.lands, text))
+
+    def _span(self, given: dict[str, str], token: Token) -> None:
+        classes = given.get("class", "").split()
+        if "claim" in classes or "data-claim" in given:
+            self._spans.append(self._claim(given, token))
+        elif "ci" in classes:
+            first, start = len(self._proofs), self._flow.size
+            self._spans.append(lambda: self._interval(first, start, token.start()))
+        else:
+            self._spans.append(None)
+
+    def _claim(self, given: dict[str, str], token: Token) -> Callable[[], None] | None:
+        try:
+            proof = mark.claim(given.get("data-claim", ""), self.context.evidence)
+        except Fault as fault:
+            self.refuse(token.start(), fault.code, fault.message)
+            return None
+        self.reading.counts["claim"] += 1
+        flow, start = self._flow, self._flow.size
+        return lambda: flow.claims.append(Stretch(start, flow.size, proof.constants))
+
+    def _interval(self, first: int, start: int, offset: int) -> None:
+        proofs = self._proofs[first:]
+        if any(proof.kind == "refused" for proof in proofs):
+            return
+        try:
+            mark.interval(proofs, self._flow.text[start:])
+        except Fault as fault:
+            self.refuse(offset, fault.code, fault.message)
+
+    def _verbatim(self, given: dict[str, str], token: Token) -> None:
+        """Lines of a file, or the numbers of its lines."""
+        self._skip = len(self.html)
+        try:
+            if "data-verbatim" in given:
+                lines = verbatim.block(self.html, token.end(), given, self.context.evidence)
+                self.reading.lines.append(lines)
+                self.reading.exempt["verbatim lines"] += lines.last - lines.first + 1
+            else:
+                lines = verbatim.gutter(self.html, token.end(), given)
+                self.reading.exempt["line numbers"] += lines.last - lines.first + 1
+            self._skip = lines.end
+        except Fault as fault:
+            self._skip = token.end()
+            self.refuse(token.start(), fault.code, fault.message)
+        except Malformed as error:
+            self._skip = token.end()
+            self.refuse(error.offset, "bad-page", str(error))
+
+    def _anchor(self, given: dict[str, str], token: Token) -> None:
+        """Links between pages: ids must lead to what they name; renderers number footnotes."""
+        shape = _REFERENCE.match(self.html, token.end())
+        if self._nav and given.get("href"):
+            self._flow.targets.append(resolve(self.reading.path, given["href"])[0])
+        if shape and surface.is_footnote_mark(given) and shape[1].isdecimal():
+            self.reading.exempt["footnote"] += 1
+            self._skip = shape.end()
+        elif shape and "ref" in given.get("class", "").split():
+            target, fragment = resolve(self.reading.path, given.get("href", ""))
+            self.reading.links.append(Link(token.start(), target, fragment, frozenset(), unescape(shape[1])))
+
+    # Texts
+
+    def _flush(self, *, echo: bool = False) -> None:
+        """Judge the run that ends here."""
+        flow, self._flow = self._flow, Flow()
+        text = flow.text
+        if not text.strip():
+            return
+        judgement = self.context.judge(text)
+        if judgement.refused or judgement.unknown or judgement.names or judgement.ids:
+            self._judge(flow, text, judgement, echo=echo or self._nav > 0)
+        for leftover in _LEFTOVER.finditer(text) if "{" in text or "}" in text else ():
+            if not self._illustration:
+                message = f'"{leftover[0]}" is left over from a template.'
+                self.refuse(flow.at(leftover.start())[1], "leftover-template", message, text.strip())
+        for misuse in misuses(flow, text):
+            self.refuse(flow.at(misuse.index)[1], misuse.code, misuse.message)
+        if any(piece.shown for piece in flow.pieces) or flow.claims:
+            self.reading.bounds.append(bound(*flow.shown()))
+
+    def _judge(self, flow: Flow, text: str, judgement: Judgement, *, echo: bool) -> None:
+        self._exempt(judgement)
+        for hit in judgement.unknown:
+            message = f"{hit.text} is no finding, kill criterion or erratum of this record."
+            self.refuse(flow.at(hit.start)[1], "unknown-id", message)
+        left = [hit for hit in judgement.refused if not self._passes(flow, hit)]
+        if echo and left:
+            pages = (self.reading.path, *flow.targets)
+            spans = tuple((hit.start, hit.end, hit.kind) for hit in left)
+            self.reading.echoes.append(Echo(flow.at(left[0].start)[1], text, spans, pages))
+            return
+        for hit in left:
+            self.refuse(flow.at(hit.start)[1], *wrong(hit))
+
+    def _passes(self, flow: Flow, hit: Hit) -> bool:
+        """Code shows words freely and digits where it is an illustration; claims bind their constants."""
+        if surface.is_error_heading(self.reading.path, self._heading > 0):
+            self.reading.exempt["theme"] += 1
+            return True
+        piece, _ = flow.at(hit.start)
+        if piece.code and hit.kind != "digit":
+            return True
+        if piece.code and self._illustration:
+            self.reading.exempt["illustration"] += 1
+            return True
+        around = [claim for claim in flow.claims if claim.start <= hit.start and hit.end <= claim.end]
+        return bool(hit.relation) and any(hit.relation in claim.constants for claim in around)
+
+    def _exempt(self, judgement: Judgement) -> None:
+        for kind, count in (("name", len(judgement.names)), ("id", len(judgement.ids))):
+            if count:
+                self.reading.exempt[kind] += count
+
+    def _spoken(self, name: str, given: dict[str, str], token: Token) -> None:
+        """Attributes that are seen or heard."""
+        for key, text in surface.spoken(name, given):
+            judgement = self.context.judge(text)
+            left = judgement.refused
+            if not (left or judgement.unknown or judgement.names or judgement.ids):
+                continue
+            self._exempt(judgement)
+            if left and surface.is_footnote_return(key, given):
+                self.reading.exempt["footnote"] += 1
+                continue
+            pages = [self.reading.path]
+            if "href" in given:
+                pages.append(resolve(self.reading.path, given["href"])[0])
+            if left and (name == "meta" or self._nav or "href" in given):
+                spans = tuple((hit.start, hit.end, hit.kind) for hit in left)
+                self.reading.echoes.append(Echo(token.start(), text, spans, tuple(pages)))
+                continue
+            for hit in (*left, *judgement.unknown):
+                code, message = wrong(hit)
+                self.refuse(token.start(), code, f"{message[:-1]} ({key} of <{name}>).", text)
+
+    def _style(self, css: str, start: int) -> None:
+        if re.search("<[a-zA-Z!/]", css):
+            self.refuse(start, "bad-page", "A stylesheet holds no markup.")
+        for offset, text, made in stylesheet.printed(css):
+            if made:
+                message = f"The stylesheet prints a {text}, which no source stands for."
+                self.refuse(start + offset, "untraced-number", message)
+            for hit in self.context.judge(text).refused if not made else ():
+                self.refuse(start + offset, *wrong(hit))
+
+    def _linked_data(self, content: str, start: int) -> None:
+        """JSON-LD: every string and number is read by machines as what the page says."""
+        try:
+            texts = list(scalars(json.loads(content)))
+        except (ValueError, RecursionError):
+            self.refuse(start, "bad-page", "The linked data is not JSON.")
+            return
+        for text in texts:
+            hits = self.context.judge(text).refused
+            if hits and not re.match(r"https?://\S+$", text):
+                spans = tuple((hit.start, hit.end, hit.kind) for hit in hits)
+                self.reading.echoes.append(Echo(start, text, spans, (self.reading.path,)))
+
+
+def scalars(value: Any) -> Iterator[str]:
+    """Every string and number of a JSON value, as text."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(inner for key, inner in item.items() if not key.startswith("@"))
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, str):
+            yield item
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            yield str(item)
+
+
+def resolve(page: str, href: str) -> tuple[str, str]:
+    """Path in the site, and fragment, that a link on a page leads to; an empty path if it leaves the site."""
+    parts = urlsplit(href)
+    if parts.scheme or parts.netloc or parts.path.startswith("/"):
+        return "", ""
+    path = unquote(parts.path)
+    if not path:
+        return page, unquote(parts.fragment)
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+    if path.endswith("/") or target == ".":
+        target = posixpath.join(target, "index.html") if target != "." else "index.html"
+    return ("" if target.startswith("..") else target), unquote(parts.fragment)
+
+
+def wrong(hit: Hit) -> tuple[str, str]:
+    """Code and message for a numeral that nothing binds."""
+    code = "untraced-number" if hit.kind in ("digit", "roman") else "untraced-word"
+    shown = " ".join(hit.text.split())
+    if hit.relation:
+        return code, f'"{shown}" has no trace, and no claim around it names {hit.relation}.'
+    return code, f'"{shown}" has no trace in the finished page.'

@@ -1,0 +1,75 @@
+"""What is kept of a page once it is read: refusals, counts, and what other pages need to settle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from generator.audit.computed import Sources
+from generator.audit.echo import Bound
+from generator.audit.evidence import Evidence
+from generator.audit.verbatim import Lines
+from generator.gate.numerals import Judgement, Names, judge
+from generator.report.refusal import Refusal
+
+CACHE_SIZE = 50_000
+"""Texts whose judgement is remembered; themes repeat theirs on every page."""
+
+
+@dataclass
+class Context:
+    """What every page is judged by."""
+
+    evidence: Evidence
+    sources: Sources
+    names: Names
+    ids: Collection[str]
+    _judged: dict[str, Judgement] = field(default_factory=dict)
+
+    def judge(self, text: str) -> Judgement:
+        """Numerals and number words of a text; words that merely claim are the source side's business."""
+        found = self._judged.get(text)
+        if found is None:
+            found = judge(text, self.names, self.ids, claims=False)
+            if len(self._judged) < CACHE_SIZE and len(text) < 300:
+                self._judged[text] = found
+        return found
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a mark, to be followed once all pages are read; it must land on one of the lines."""
+
+    offset: int
+    target: str
+    fragment: str
+    lands: frozenset[tuple[str, int]]
+    shown: str
+
+
+@dataclass(frozen=True)
+class Echo:
+    """A plain string with numerals, and the pages that it may repeat."""
+
+    offset: int
+    text: str
+    spans: tuple[tuple[int, int, str], ...]
+    pages: tuple[str, ...]
+
+
+@dataclass
+class Reading:
+    """One page: path from the site's root; offsets are turned into places while its text is at hand."""
+
+    path: str
+    refusals: list[Refusal] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    exempt: Counter[str] = field(default_factory=Counter)
+    bounds: list[Bound] = field(default_factory=list)
+    lines: list[Lines] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    echoes: list[Echo] = field(default_factory=list)
+    deferred: list[tuple[int, str, str]] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ids: frozenset[str] = frozenset()

@@ -1,0 +1,333 @@
+"""The audit of a finished site: gather its files, read each, settle what spans pages, report."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.audit import stylesheet, surface
+from generator.audit.computed import Sources
+from generator.audit.echo import repeats
+from generator.audit.evidence import Evidence
+from generator.audit.page import Reader, resolve, wrong
+from generator.audit.reading import Context, Echo, Link, Reading
+from generator.audit.tokens import Malformed, tokens
+from generator.gate.numerals import Names
+from generator.report.refusal import Refusal, Report
+
+PAGE_LIMIT = 32 * 1024 * 1024
+"""Bytes of the largest file of a site that is read."""
+
+TERMS = "findings/terms.toml"
+PAGES = frozenset({".html", ".htm", ".xhtml"})
+TEXTS = frozenset({".txt", ".md"})
+
+
+def verify(root: Path, site: Path) -> Report:
+    """Re-derive everything that a finished site shows from the record at a root."""
+    audit = Audit(root, site)
+    audit.gather()
+    audit.read_pages()
+    audit.read_search()
+    audit.read_others()
+    audit.settle()
+    return audit.report()
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the site: path from the site's root and from the record's."""
+
+    path: str
+    shown: str
+    real: Path
+
+
+class Audit:
+    """One run over one site."""
+
+    def __init__(self, root: Path, site: Path) -> None:
+        self.site = site
+        evidence = Evidence(root)
+        sources = Sources(evidence)
+        self.context = Context(evidence, sources, Names(_terms(root)), sources.ids())
+        self.prefix = _prefix(root, site)
+        self.files: list[File] = []
+        self.readings: dict[str, Reading] = {}
+        self.refusals: list[Refusal] = []
+        self.echoes: list[tuple[str, Echo, bool]] = []
+
+    def gather(self) -> None:
+        """List every regular file; links to elsewhere and folders without pages are refused."""
+        for folder, folders, names in os.walk(self.site, onerror=self._unreadable):
+            folders.sort()
+            for name in sorted([*names, *(each for each in folders if (Path(folder) / each).is_symlink())]):
+                real = Path(folder) / name
+                path = real.relative_to(self.site).as_posix()
+                if real.is_symlink():
+                    self._refuse(path, "bad-page", "A symbolic link is no part of a finished site.")
+                else:
+                    self.files.append(File(path, f"{self.prefix}{path}", real))
+        if not any(file.real.suffix.lower() in PAGES for file in self.files):
+            self._refuse(
+                "", "bad-page", "The folder holds no HTML page. Build the site first, or name its folder."
+            )
+
+    def read_pages(self) -> None:
+        """Prove the marks of each page and judge the rest of it."""
+        for file in self._of(PAGES):
+            text = self._read(file)
+            if text is not None:
+                self.readings[file.path] = Reader(file.path, file.shown, text, self.context).read()
+
+    def read_search(self) -> None:
+        """The search index repeats passages of pages, stripped of their marks."""
+        for file in self.files:
+            if file.path.endswith("search_index.json"):
+                text = self._read(file)
+                self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text or "{}"))
+
+    def _index(self, file: File, text: str) -> Iterator[Echo]:
+        try:
+            entries = json.loads(text).get("docs", [])
+            entries = [
+                (str(e["location"]), str(e.get(key, ""))) for e in entries for key in ("title", "text")
+            ]
+        except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+            self._refuse(file.path, "bad-page", "The search index is not of a form that can be read.")
+            return
+        for location, written in entries:
+            page = resolve("index.html", location or "index.html")[0]
+            for passage in _passages(written):
+                hits = self.context.judge(passage).refused
+                if hits:
+                    spans = tuple((hit.start, hit.end, hit.kind) for hit in hits)
+                    yield Echo(0, passage, spans, (page,))
+
+    def read_others(self) -> None:
+        """Stylesheets, feeds, drawings and plain texts, and copies of payloads."""
+        for file in self.files:
+            suffix = file.real.suffix.lower()
+            if suffix == ".css":
+                self._stylesheet(file)
+            elif suffix in (".xml", ".rss", ".atom", ".svg"):
+                self._markup(file)
+            elif suffix in TEXTS:
+                self._plain(file)
+            elif suffix == ".json" and file.path.startswith("payloads/"):
+                self._copy(file)
+
+    def settle(self) -> None:
+        """Follow links and compare echoes, now that every page is known."""
+        numbers = sum(
+            reading.counts["number"] + reading.counts["derived"]
+            for path, reading in self.readings.items()
+            if re.fullmatch(r"findings/F-[0-9]+\.html", path)
+        )
+        for reading in self.readings.values():
+            shown = f"{self.prefix}{reading.path}"
+            self.refusals.extend(reading.refusals)
+            for link in reading.links:
+                self._follow(reading, shown, link)
+            self.echoes.extend((shown, echo, False) for echo in reading.echoes)
+            for offset, value, text in reading.deferred:
+                if {value, text} != {str(numbers)}:
+                    message = f'The page shows "{text[:40]}" numbers, the finished findings have {numbers}.'
+                    self._at(reading, shown, offset, "display-mismatch", message, text)
+        for shown, echo, search in self.echoes:
+            self._compare(shown, echo, search)
+
+    def _follow(self, reading: Reading, shown: str, link: Link) -> None:
+        """A mark leads to a page that shows its line; an id to the page of what it names."""
+        target = self.readings.get(link.target)
+        if link.lands:
+            line = re.fullmatch(r"L([1-9][0-9]{0,8})", link.fragment)
+            lands = {each for each in link.lands if line and each[1] == int(line[1])}
+            if target and any(lines.holds(*each) for lines in target.lines for each in lands):
+                return
+            path, number = min(link.lands)
+            message = f"The link does not land on line {number} of {path}."
+            self._at(reading, shown, link.offset, "place-mismatch", message, link.shown)
+        elif link.shown not in self.context.ids:
+            message = f"{link.shown[:40]} is no finding, kill criterion or erratum of this record."
+            self._at(reading, shown, link.offset, "unknown-id", message, link.shown)
+        elif (
+            not target
+            or link.shown not in (Path(link.target).stem, link.fragment)
+            or (link.fragment and link.fragment not in target.ids)
+        ):
+            message = f"The link does not lead to {link.shown}."
+            self._at(reading, shown, link.offset, "unknown-id", message, link.shown)
+
+    def _compare(self, shown: str, echo: Echo, search: bool) -> None:
+        """Refuse each numeral of a plain string that repeats no bound number of its pages."""
+        bounds = [each for page in echo.pages if page in self.readings for each in self.readings[page].bounds]
+        texts = [
+            lines.text for page in echo.pages if page in self.readings for lines in self.readings[page].lines
+        ]
+        for start, end, kind in echo.spans:
+            if repeats(echo.text, start, end, bounds, alone=search):
+                continue
+            if search and any(" ".join(echo.text.split()) in " ".join(text.split()) for text in texts):
+                continue
+            code = "untraced-number" if kind in ("digit", "roman") else "untraced-word"
+            message = (
+                f'"{echo.text[start:end]}" repeats no bound number of a page. Bind it where the page says it.'
+            )
+            line, column = self._place(shown, echo.offset)
+            self.refusals.append(Refusal(shown, line, column, code, echo.text.strip()[:160], message))
+
+    def report(self) -> Report:
+        """Counts over all pages, and every refusal."""
+        report = Report(refusals=sorted(set(self.refusals)))
+        for reading in self.readings.values():
+            report.numbers += reading.counts["number"]
+            report.derived += reading.counts["derived"]
+            report.claims += reading.counts["claim"]
+            report.computed += reading.counts["computed"]
+            for kind, count in (*reading.exempt.items(), ("quoted text", reading.counts["text"])):
+                if count:
+                    report.exempt[kind] = report.exempt.get(kind, 0) + count
+        report.pages = len(self.readings)
+        return report
+
+    # Other files
+
+    def _stylesheet(self, file: File) -> None:
+        text = self._read(file)
+        theme = bool(surface.THEME_STYLESHEETS.fullmatch(file.path))
+        for offset, printed, made in stylesheet.printed(text or ""):
+            place = _line_column(text or "", offset)
+            if made and not theme:
+                message = f"The stylesheet prints a {printed}, which no source stands for."
+                self.refusals.append(Refusal(file.shown, *place, "untraced-number", printed, message))
+            for hit in self.context.judge(printed).refused if not made else ():
+                code, message = wrong(hit)
+                self.refusals.append(Refusal(file.shown, *place, code, printed, message))
+
+    def _markup(self, file: File) -> None:
+        """Sitemaps, feeds and drawings: every text but addresses and times."""
+        text = self._read(file)
+        name = ""
+        try:
+            for token in tokens(text or ""):
+                if token.lastgroup == "attributes":
+                    name = token["name"].lower()
+                elif token.lastgroup == "end":
+                    name = ""
+                elif token.lastgroup == "text" and name not in surface.XML_PLACES:
+                    self._judge_text(file, text or "", token[0], token.start())
+                elif token.lastgroup == "content" and token["raw"].lower() in ("title", "textarea"):
+                    self._judge_text(file, text or "", token["content"], token.start("content"))
+        except Malformed as error:
+            place = _line_column(text or "", error.offset)
+            self.refusals.append(Refusal(file.shown, *place, "bad-page", "", str(error)))
+
+    def _plain(self, file: File) -> None:
+        text = self._read(file) or ""
+        self._judge_text(file, text, text, 0)
+
+    def _judge_text(self, file: File, whole: str, text: str, start: int) -> None:
+        for hit in self.context.judge(text).refused:
+            code, message = wrong(hit)
+            line, column = _line_column(whole, start + hit.start)
+            shown = text.split("\n")[text.count("\n", 0, hit.start)][:160]
+            self.refusals.append(Refusal(file.shown, line, column, code, shown, message))
+
+    def _copy(self, file: File) -> None:
+        """A raw payload in the site has the bytes of the one in the repository."""
+        source = self.context.evidence.root / file.path
+        try:
+            same = source.is_file() and source.read_bytes() == file.real.read_bytes()
+        except OSError:
+            same = False
+        if not same:
+            self._refuse(
+                file.path, "payload-changed", f"The copy differs from {file.path} of the repository."
+            )
+
+    # Files and places
+
+    def _of(self, suffixes: Iterable[str]) -> Iterator[File]:
+        return (file for file in self.files if file.real.suffix.lower() in suffixes)
+
+    def _read(self, file: File) -> str | None:
+        """The text of a file of the site, None where it was refused."""
+        try:
+            if file.real.stat().st_size > PAGE_LIMIT:
+                self._refuse(file.path, "too-large", f"The audit reads files of at most {PAGE_LIMIT} bytes.")
+                return None
+            data = file.real.read_bytes()
+        except OSError as error:
+            self._refuse(file.path, "bad-page", f"The file cannot be read: {error.strerror}.")
+            return None
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            column = error.start - data.rfind(b"\n", 0, error.start)
+            message = f"Not UTF-8: byte {data[error.start]:#04x}."
+            self.refusals.append(Refusal(file.shown, line, column, "bad-encoding", "", message))
+            return None
+
+    def _unreadable(self, error: OSError) -> None:
+        self._refuse("", "bad-page", f"The folder cannot be read: {error.strerror}.")
+
+    def _refuse(self, path: str, code: str, message: str) -> None:
+        shown = f"{self.prefix}{path}" if path else self.prefix.rstrip("/") or "."
+        self.refusals.append(Refusal(shown, 1, 1, code, "", message))
+
+    def _at(self, reading: Reading, shown: str, offset: int, code: str, message: str, text: str) -> None:
+        line, column = self._place(shown, offset)
+        self.refusals.append(Refusal(shown, line, column, code, text, message))
+
+    def _place(self, shown: str, offset: int) -> tuple[int, int]:
+        """Line and column of an offset of a page."""
+        reading = self.readings.get(shown.removeprefix(self.prefix))
+        if reading is None:
+            return 1, offset + 1
+        line = next((n for n, start in enumerate(reading.starts) if start > offset), len(reading.starts))
+        return line, offset - reading.starts[line - 1] + 1
+
+
+def _passages(written: str) -> Iterator[str]:
+    """The texts of a search entry between block tags, which the theme keeps in it."""
+    if "<" not in written:
+        yield from (line for line in written.split("\n") if line.strip())
+        return
+    parts: list[str] = []
+    for piece in re.split(r"(<[^>]*>)", written):
+        name = re.match(r"</?([a-zA-Z0-9]+)", piece)
+        if name is None:
+            parts.append(piece)
+        elif name[1].lower() in surface.BLOCKS:
+            yield "".join(parts)
+            parts = []
+    yield "".join(parts)
+
+
+def _terms(root: Path) -> list[str]:
+    """The names of the record, read by the audit's own means."""
+    try:
+        table = tomllib.loads((root / TERMS).read_text("utf-8"))
+        return [entry["text"] for entry in table.get("term", []) if isinstance(entry.get("text"), str)]
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []
+
+
+def _prefix(root: Path, site: Path) -> str:
+    """How paths of the site are written in refusals: from the record's root where the site lies below it."""
+    try:
+        inside = site.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return f"{site.as_posix()}/"
+    return f"{inside}/" if inside != "." else ""
+
+
+def _line_column(text: str, offset: int) -> tuple[int, int]:
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

@@ -1,0 +1,61 @@
+"""Splits HTML into tags and text, strictly: what a browser would have to guess at is refused.
+
+A lenient reader can be made to see less than a browser shows. This one accepts quoted attributes, closed
+comments and escaped angle brackets, and stops at anything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+_ATTRIBUTE = r"""[^\s"'<>/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++))?+"""
+_ATTRIBUTES = rf"(?:\s++{_ATTRIBUTE})*+\s*+/?"
+TOKEN = re.compile(
+    r"(?P<text>[^<]++)"
+    rf"|<(?P<raw>script|style|title|textarea|noscript|iframe)(?P<rawattributes>{_ATTRIBUTES})>"
+    r"(?P<content>.*?)</(?P=raw)\s*+>"
+    rf"|<(?P<name>[a-zA-Z][a-zA-Z0-9:-]*+)(?P<attributes>{_ATTRIBUTES})>"
+    r"|</(?P<end>[a-zA-Z][a-zA-Z0-9:-]*+)\s*+>"
+    r"|<!--(?!-?>)(?P<comment>.*?)-->"
+    r"|<!(?P<doctype>doctype\b[^<>]*+)>"
+    r"|<\?(?P<declaration>xml\b[^<>]*+)>",
+    re.DOTALL | re.IGNORECASE,
+)
+_PAIR = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+""")
+_REFUSED = frozenset({"plaintext", "xmp", "noembed", "noframes", "frameset", "object", "embed", "applet"})
+"""Elements whose content a browser reads by rules of their own, or that show what no reader of HTML sees."""
+
+
+class Malformed(ValueError):
+    """Markup whose meaning depends on error recovery, with its offset."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        self.offset = offset
+        super().__init__(message)
+
+
+def tokens(html: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """Every token in order; raises Malformed at the first that is none."""
+    place, stop = start, len(html) if end is None else end
+    for match in TOKEN.finditer(html, start, stop):
+        if match.start() != place:
+            raise Malformed(place, "This is no well-formed tag, comment or text.")
+        place = match.end()
+        kind = match.lastgroup
+        if kind == "comment" and ("--!>" in match["comment"] or "<!--" in match["comment"]):
+            raise Malformed(match.start(), "Browsers end this comment elsewhere than it reads.")
+        if kind == "attributes" and match["name"].lower() in _REFUSED:
+            raise Malformed(match.start(), f"<{match['name'].lower()}> cannot be read as text.")
+        yield match
+    if place != stop:
+        raise Malformed(place, "This is no well-formed tag, comment or text.")
+
+
+def attributes(written: str) -> dict[str, str]:
+    """Attributes as a browser reads them: lower-case names, entities decoded, the first of two alike wins."""
+    found: dict[str, str] = {}
+    for name, double, single, bare in _PAIR.findall(written):
+        found.setdefault(name.lower(), unescape(double or single or bare))
+    return found
