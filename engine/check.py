@@ -22,7 +22,18 @@ from engine.contract.errors import BadData
 from engine.stats.statistic import Table, compute
 
 ROOT = Path(__file__).resolve().parents[1]
-COMPARED = ("value", "low", "high", "bootstrap_t", "cluster_t", "clusters", "observations")
+COMPARED = (
+    "value",
+    "low",
+    "high",
+    "level",
+    "method",
+    "resamples",
+    "clusters",
+    "observations",
+    "bootstrap_t",
+    "cluster_t",
+)
 
 
 @dataclass(frozen=True)
@@ -67,28 +78,37 @@ def cited_by(finding: str) -> list[str]:
     path = ROOT / "findings" / f"{finding}.md"
     if not path.is_file():
         raise BadData(finding, "is no finding.", "See findings/.")
-    front = path.read_text(encoding="utf-8").split("---")[1]
-    return re.findall(r"^\s+\w+:\s*(payloads/\S+\.json)\s*$", front, re.MULTILINE)
+    front = re.match(r"---\n(.*?)^---$", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    cited = re.findall(r"\bpayloads/[\w./-]+\.json\b", front[1]) if front else []
+    if not cited:
+        raise BadData(finding, "names no payload.", "There is nothing to recompute.")
+    return cited
 
 
 def check(path: Path) -> Iterator[Line]:
-    """Every number of one payload, made again from its state."""
-    document = json.loads(path.read_bytes(), parse_float=str)
-    name = path.relative_to(ROOT / "payloads").with_suffix("").as_posix()
-    state, table = document.get("state"), None
-    if state:
-        config = document["config"]
-        table = Table.from_rows(
-            state["columns"],
-            state["rows"],
-            root=document["seeds"]["root"],
-            resamples=config["resamples"],
-            level=float(config["level"]),
-        )
-    for pointer, leaf in leaves(document["results"], ""):
+    """Every number of one payload, made again from its state; `BadData` for a file that is no payload."""
+    try:
+        document = json.loads(path.read_bytes(), parse_float=str)
+        name, results, table = document["name"], document["results"], _table(document)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(str(path), f"is no payload: {error!r}.", "Write it again with the engine.") from None
+    for pointer, leaf in leaves(results, ""):
         committed = {key: leaf[key] for key in COMPARED if key in leaf}
         statistic = leaf.get("statistic")
         yield Line(name, pointer, committed, _again(statistic, table) if statistic and table else None)
+
+
+def _table(document: dict[str, Any]) -> Table | None:
+    state, config = document.get("state"), document.get("config", {})
+    if not state:
+        return None
+    return Table.from_rows(
+        state["columns"],
+        state["rows"],
+        root=document["seeds"]["root"],
+        resamples=config["resamples"],
+        level=float(config["level"]),
+    )
 
 
 def leaves(results: dict[str, Any], at: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -101,7 +121,10 @@ def leaves(results: dict[str, Any], at: str) -> Iterator[tuple[str, dict[str, An
 
 
 def _again(statistic: dict[str, Any], table: Table) -> dict[str, Any]:
-    made = compute(statistic, table)
+    try:
+        made = compute(statistic, table)
+    except (BadData, KeyError) as error:
+        return {"value": f"nothing: {error}"}
     return {key: _lexemes(made[key]) for key in COMPARED if made.get(key) is not None}
 
 
@@ -121,10 +144,14 @@ def main(names: Sequence[str]) -> int:
     started = time.perf_counter()
     try:
         paths = [payload_path(p) for name in names or all_payloads() for p in _payloads_of(name)]
-        lines = [line for path in dict.fromkeys(paths) for line in check(path)]
     except BadData as error:
         print(f"engine check: {error}", file=sys.stderr)
         return 2
+    try:
+        lines = [line for path in dict.fromkeys(paths) for line in check(path)]
+    except BadData as error:
+        print(f"engine check: {error}", file=sys.stderr)
+        return 1
     for line in lines:
         print(line)
     differing = sum(not line.agrees for line in lines)

@@ -62,14 +62,17 @@ def run(name: str, experiment: Experiment, out: Path) -> list[Path]:
 def _work(name: str, tasks: list[Task], folder: Path) -> Documents:
     documents: Documents = {}
     shape = "{l_bar}{bar}| {n:.0f}/{total:.0f} s of work [{elapsed}<{remaining}]{postfix}"
-    with tqdm(total=sum(task.cost for task in tasks), desc=name, bar_format=shape) as bar:
+    paths = {task.name: folder / f"{task.name.replace('/', '.')}.json" for task in tasks}
+    done = sum(task.cost for task in tasks if paths[task.name].exists())
+    total = sum(task.cost for task in tasks)
+    with tqdm(total=total, initial=done, desc=name, bar_format=shape) as bar:
         for task in tasks:
-            bar.set_postfix_str(task.name)
-            path = folder / f"{task.name.replace('/', '.')}.json"
+            path = paths[task.name]
             if not path.exists():
+                bar.set_postfix_str(task.name)
                 store.write_text(path, json.dumps(task.work(documents)))
+                bar.update(task.cost)
             documents[task.name] = json.loads(path.read_text(encoding="utf-8"))
-            bar.update(task.cost)
     return documents
 
 

@@ -31,7 +31,7 @@ class Lexeme(str):
     __slots__ = ()
 
     def __new__(cls, text: str) -> Lexeme:
-        if not _JSON_NUMBER.fullmatch(text):
+        if not _JSON_NUMBER.fullmatch(text) or not math.isfinite(float(text)):
             raise ValueError(f"{text!r} is not a finite JSON number")
         return super().__new__(cls, text)
 
@@ -66,7 +66,6 @@ class Document(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         use_attribute_docstrings=True,
-        populate_by_name=True,
     )
 
 

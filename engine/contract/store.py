@@ -23,7 +23,7 @@ def _text(value: Any, depth: int, at: str) -> str:
     if isinstance(value, dict):
         return _block("{}", (f"{_scalar(k)}: {_text(v, depth + 1, k)}" for k, v in value.items()), depth)
     if isinstance(value, list):
-        if at == "rows":
+        if at == "rows" and all(isinstance(row, list) for row in value):
             return _block("[]", ("[" + ", ".join(map(str, row)) + "]" for row in value), depth)
         return _block("[]", (_text(v, depth + 1, "") for v in value), depth)
     return _scalar(value)

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 FEWEST_CLUSTERS = 10
 EXACT = 2**53
+ROUNDING = 2.0**-48
+"""Share of a sum of squares below which a difference of such sums is rounding, not spread."""
 
 
 @dataclass(frozen=True)
@@ -62,29 +64,23 @@ def ratio(numerator: Integers, denominator: Integers, weights: Floats, level: fl
 
     Raises `BadData` where a resample has nothing in the denominator or the clusters do not differ.
     """
-    y, x = _whole(numerator), _whole(denominator)
-    if x.min() < 0 or x.sum() == 0:
-        raise BadData(
-            "the denominator", "is negative or sums to zero.", "Count observations, not differences."
-        )
-    moments = np.stack([y, x, y * y, x * y, x * x], axis=1)  # (G, 5)
-    if moments.sum(axis=0).max() * len(y) >= EXACT:
-        raise BadData("the state", "is too large to be summed exactly.", "Scale it down.")
-    value, error = _ratio_and_error(moments.sum(axis=0)[None], len(y))
-    if error[0] == 0.0:
+    y, x = _counted(numerator, denominator)
+    error = _error(_residuals(y, x))
+    if error == 0.0:
         raise BadData(
             "every cluster", "has the same ratio, so an interval means nothing.", "Report the value alone."
         )
-    sums = weights @ moments  # (R, 5), exact
+    sums = weights @ np.stack([y, x, y * y, x * y, x * x], axis=1)  # (R, 5), exact
     if sums[:, 1].min() == 0.0:
         raise BadData("a resample", "has nothing in the denominator.", "Too few clusters hold observations.")
+    value = float(y.sum() / x.sum())
     values, errors = _ratio_and_error(sums, len(y))
-    half = quantile(level, len(y) - 1) * error[0]
+    half = quantile(level, len(y) - 1) * error
     return Ratio(
-        value=float(value[0]),
+        value=value,
         percentile=_between(values, level),
-        bootstrap_t=_bootstrap_t(value[0], error[0], values, errors, level),
-        cluster_t=Interval(float(value[0] - half), float(value[0] + half)),
+        bootstrap_t=_bootstrap_t(value, error, values, errors, level),
+        cluster_t=Interval(value - half, value + half),
         clusters=len(y),
         observations=int(x.sum()),
     )
@@ -108,30 +104,50 @@ def difference(
 
     Raises `BadData` where a resample has nothing in a denominator or the clusters do not differ.
     """
-    parts = np.stack([_whole(part) for part in (*first, *second)], axis=1)  # (G, 4)
-    y1, x1, y2, x2 = parts.sum(axis=0)
-    sums = weights @ parts
-    if min(x1, x2, sums[:, 1].min(), sums[:, 3].min()) <= 0.0:
+    (y1, x1), (y2, x2) = _counted(*first), _counted(*second)
+    sums = weights @ np.stack([y1, x1, y2, x2], axis=1)  # (R, 4), exact
+    if min(sums[:, 1].min(), sums[:, 3].min()) == 0.0:
         raise BadData("a resample", "has nothing in a denominator.", "Too few clusters hold observations.")
-    residual = (parts[:, 0] - y1 / x1 * parts[:, 1]) / x1 - (parts[:, 2] - y2 / x2 * parts[:, 3]) / x2
-    squares = 0.0
-    for value in residual:  # in order, so that every machine rounds alike
-        squares += float(value) * float(value)
-    clusters = len(parts)
-    error = float(np.sqrt(squares * (clusters / (clusters - 1))))
+    error = _error(_residuals(y1, x1) - _residuals(y2, x2))
     if error == 0.0:
         raise BadData(
             "every cluster", "has the same difference, so an interval means nothing.", "Report the value."
         )
-    value = float(y1 / x1 - y2 / x2)
-    half = quantile(level, clusters - 1) * error
+    value = float(y1.sum() / x1.sum() - y2.sum() / x2.sum())
+    half = quantile(level, len(y1) - 1) * error
     return Difference(
         value=value,
         percentile=_between(sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3], level),
         cluster_t=Interval(value - half, value + half),
-        clusters=clusters,
-        observations=int(x1),
+        clusters=len(y1),
+        observations=int(x1.sum()),
     )
+
+
+def _counted(numerator: Integers, denominator: Integers) -> tuple[Floats, Floats]:
+    """Both as doubles, (G,): whole, and small enough that sums of their products are exact."""
+    y, x = _whole(numerator), _whole(denominator)
+    if x.min() < 0 or x.sum() == 0:
+        raise BadData(
+            "the denominator", "is negative or sums to zero.", "Count observations, not differences."
+        )
+    if max((y * y).sum(), (x * x).sum()) * len(y) >= EXACT:
+        raise BadData("the state", "is too large to be summed exactly.", "Scale it down.")
+    return y, x
+
+
+def _residuals(y: Floats, x: Floats) -> Floats:
+    """What each cluster adds to the ratio's error, (G,): all zero exactly where all ratios are equal."""
+    above, below = float(y.sum()), float(x.sum())
+    return (y * below - x * above) / (below * below)
+
+
+def _error(residuals: Floats) -> float:
+    """The cluster-robust standard error, summed in order so that every machine rounds alike."""
+    squares = 0.0
+    for residual in residuals:
+        squares += float(residual) * float(residual)
+    return float(np.sqrt(squares * (len(residuals) / (len(residuals) - 1))))
 
 
 def _whole(values: Integers) -> Floats:
@@ -146,7 +162,8 @@ def _ratio_and_error(sums: Floats, clusters: int) -> tuple[Floats, Floats]:
     """The ratio and its cluster-robust standard error, from sums of y, x, y2, xy, x2. (R, 5) → (R,)."""
     y, x, yy, xy, xx = sums.T
     value = y / x
-    squares = np.maximum((yy - (value + value) * xy) + (value * value) * xx, 0.0)
+    squares = (yy - (value + value) * xy) + (value * value) * xx
+    squares = np.where(squares > ROUNDING * yy, squares, 0.0)
     return value, np.sqrt(squares * (clusters / (clusters - 1))) / x
 
 

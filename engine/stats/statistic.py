@@ -52,13 +52,18 @@ class Table:
 
     def total(self, names: Sequence[str], family: int | None) -> Integers:
         """The sum of columns, a value a cluster, over all clusters or one family's. (G,)"""
-        missing = [name for name in names if name not in self.columns]
-        if missing:
+        if not names:
+            raise BadData("a statistic", "names no state column.", "Name those it adds up.")
+        summed: Integers = np.sum([self.column(name) for name in names], axis=0)
+        return summed if family is None else summed[self.column("family") == family]
+
+    def column(self, name: str) -> Integers:
+        """One column of the state. (G,)"""
+        if name not in self.columns:
             raise BadData(
-                f"state column {missing[0]!r}", "is not there.", "The payload does not hold its own state."
+                f"state column {name!r}", "is not there.", "The payload does not hold its own state."
             )
-        summed: Integers = np.sum([self.columns[name] for name in names], axis=0)
-        return summed if family is None else summed[self.columns["family"] == family]
+        return self.columns[name]
 
 
 Fields = dict[str, Any]
@@ -109,14 +114,24 @@ def _difference(statistic: Mapping[str, Any], table: Table) -> Fields:
 
 def _seed_spread(statistic: Mapping[str, Any], table: Table) -> Fields:
     """Half width of a 95 % range of the ratio over seeds, root-mean-square over random subsets of prompts."""
-    above = np.stack([table.columns[name] for name in statistic["numerator"]], axis=1)  # (G, seeds)
-    below = np.stack([table.columns[name] for name in statistic["denominator"]], axis=1)
+    above, below = (
+        np.stack([table.column(name) for name in statistic[part]], axis=1)  # (G, seeds)
+        for part in ("numerator", "denominator")
+    )
+    if above.shape[1] < 2 or above.shape != below.shape or not 0 < statistic["prompts"] <= len(above):
+        raise BadData(
+            f"{above.shape[1]} seeds of {len(above)} prompts",
+            f"give no spread of studies of {statistic['prompts']}.",
+            "Take two seeds or more, and no more prompts than there are.",
+        )
     stream = Stream(table.root, statistic["stream"])
     squares = 0.0
     for _ in range(statistic["subsets"]):
         chosen = stream.permutation(len(above))[: statistic["prompts"]]
-        ratios = above[chosen].sum(axis=0) / below[chosen].sum(axis=0)
-        squares += float(_variance(ratios))
+        observed = below[chosen].sum(axis=0)
+        if observed.min() <= 0:
+            raise BadData("a seed", "has nothing in the denominator.", "Too few prompts hold observations.")
+        squares += float(_variance(above[chosen].sum(axis=0) / observed))
     return {
         "value": NORMAL_95 * float(np.sqrt(squares / statistic["subsets"])),
         "clusters": statistic["prompts"],

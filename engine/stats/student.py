@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from engine.contract.errors import BadData
+
 
 def central_probability(t: float, freedom: int) -> float:
     """P(|T| < t) for T with `freedom` degrees of freedom, t >= 0."""
@@ -23,7 +25,9 @@ def central_probability(t: float, freedom: int) -> float:
 
 
 def quantile(level: float, freedom: int) -> float:
-    """The t with P(|T| < t) = `level`, rounded to six decimals."""
+    """The t with P(|T| < t) = `level`, rounded to six decimals. `level` in (0, 1), `freedom` at least 1."""
+    if not 0.0 < level < 1.0 or freedom < 1:
+        raise BadData(f"level {level}", f"at {freedom} degrees of freedom is none.", "Give one in (0, 1).")
     low, high = 0.0, 1.0
     while central_probability(high, freedom) < level:
         high *= 2.0
