@@ -246,6 +246,7 @@ class Reader:
         if shape and surface.is_footnote_mark(given) and shape[1].isdecimal():
             self.reading.exempt["footnote"] += 1
             self._skip = shape.end()
+            self._flow.add(Piece(TEXT, token.start(), TEXT, shown=shape[1]))
         elif shape and "ref" in given.get("class", "").split():
             target, fragment = resolve(self.reading.path, given.get("href", ""))
             self.reading.links.append(Link(token.start(), target, fragment, frozenset(), unescape(shape[1])))
@@ -294,6 +295,7 @@ class Reader:
             return True
         if piece.code and self._illustration:
             self.reading.exempt["illustration"] += 1
+            flow.claims.append(Stretch(0, flow.size, frozenset()))
             return True
         around = [claim for claim in flow.claims if claim.start <= hit.start and hit.end <= claim.end]
         return bool(hit.relation) and any(hit.relation in claim.constants for claim in around)

@@ -1,4 +1,4 @@
-"""Evaluates the expressions and comparisons that a page carries, in exact rationals, from the payload bytes."""
+"""Evaluates the expressions and comparisons of a page, in exact rationals, from the payload bytes."""
 
 from __future__ import annotations
 

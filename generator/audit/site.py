@@ -17,7 +17,7 @@ from generator.audit.evidence import Evidence
 from generator.audit.page import Reader, resolve, wrong
 from generator.audit.reading import Context, Echo, Link, Reading
 from generator.audit.tokens import Malformed, tokens
-from generator.gate.numerals import Names
+from generator.gate.numerals import ID, Names
 from generator.report.refusal import Refusal, Report
 
 PAGE_LIMIT = 32 * 1024 * 1024
@@ -153,6 +153,10 @@ class Audit:
             path, number = min(link.lands)
             message = f"The link does not land on line {number} of {path}."
             self._at(reading, shown, link.offset, "place-mismatch", message, link.shown)
+        elif not ID.fullmatch(link.shown):
+            if not target:
+                message = "The link does not lead to a page of this site."
+                self._at(reading, shown, link.offset, "unknown-id", message, link.shown)
         elif link.shown not in self.context.ids:
             message = f"{link.shown[:40]} is no finding, kill criterion or erratum of this record."
             self._at(reading, shown, link.offset, "unknown-id", message, link.shown)

@@ -15,16 +15,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 SPOKEN = _words(
-    "title alt aria-label aria-description aria-roledescription aria-valuetext aria-valuenow placeholder label "
-    "value start data-title summary content"
+    "title alt aria-label aria-description aria-roledescription aria-valuetext aria-valuenow placeholder "
+    "label value start data-title summary content"
 )
 """Attributes whose text a reader sees or hears."""
 
 CODE = frozenset({"code", "pre", "kbd", "samp", "script", "style", "textarea"})
 BLOCKS = _words(
-    "address article aside blockquote body br caption dd details div dl dt fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre section summary table tbody td tfoot th "
-    "thead title tr ul svg text"
+    "address article aside blockquote body br caption dd details div dl dt fieldset figcaption figure footer "
+    "form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre section summary table tbody td "
+    "tfoot th thead title tr ul svg text"
 )
 
 
