@@ -332,7 +332,7 @@ class Reader:
             self.refuse(start, "bad-page", "A stylesheet holds no markup.")
         for offset, text, made in stylesheet.printed(css):
             if made:
-                message = f"The stylesheet prints a {text}, which no source stands for."
+                message = f"The stylesheet prints {text}…), which no source stands for."
                 self.refuse(start + offset, "untraced-number", message)
             for hit in self.context.judge(text).refused if not made else ():
                 self.refuse(start + offset, *wrong(hit))

@@ -208,7 +208,7 @@ class Audit:
         for offset, printed, made in stylesheet.printed(text or ""):
             place = _line_column(text or "", offset)
             if made and not theme:
-                message = f"The stylesheet prints a {printed}, which no source stands for."
+                message = f"The stylesheet prints {printed}…), which no source stands for."
                 self.refusals.append(Refusal(file.shown, *place, "untraced-number", printed, message))
             for hit in self.context.judge(printed).refused if not made else ():
                 code, message = wrong(hit)

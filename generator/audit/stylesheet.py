@@ -11,7 +11,12 @@ _CONTENT = re.compile(
 _STRING = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-fA-F]{1,6})[ \t\r\n]?|\\(.)", re.DOTALL)
 _COMMENT = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|/\*.*?\*/", re.DOTALL)
-_MADE = re.compile(r"\b(?:counters?|attr)\s*\(")
+_MADE = re.compile(r"\b(?:counters?|attr)\s*\(\s*([\w-]*)")
+
+PROVED = frozenset(
+    {"data-src", "data-ptr", "data-line", "data-span", "data-sha256", "data-expression", "data-claim"}
+)
+"""Attributes that a stylesheet may print: on marks they are proved, elsewhere they are judged as text."""
 
 
 def printed(css: str) -> Iterator[tuple[int, str, bool]]:
@@ -21,8 +26,9 @@ def printed(css: str) -> Iterator[tuple[int, str, bool]]:
         for string in _STRING.finditer(plain, *declaration.span(1)):
             yield string.start(), _ESCAPE.sub(_character, string[1] or string[2] or ""), False
         bare = _STRING.sub("", declaration[1])
-        if made := _MADE.search(bare):
-            yield declaration.start(1), made[0].rstrip("( "), True
+        for made in _MADE.finditer(bare):
+            if not (made[0].startswith("attr") and made[1] in PROVED):
+                yield declaration.start(1), made[0], True
 
 
 def _character(match: re.Match[str]) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from generator.audit.stylesheet import PROVED
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -30,7 +32,7 @@ SPOKEN = _words(
 VALUED = _words("button input li meter option progress")
 """Elements that show their value attribute."""
 
-SPOKEN_HINT = re.compile(r"(?i)\b(?:" + "|".join(sorted(SPOKEN)) + r")\s*=").search
+SPOKEN_HINT = re.compile(r"(?i)\b(?:" + "|".join(sorted(SPOKEN | PROVED)) + r")\s*=").search
 
 META = _words(
     "generator viewport theme-color color-scheme robots referrer twitter:card og:url og:image "
@@ -50,6 +52,8 @@ THEME_STYLESHEETS = re.compile(r"assets/stylesheets/(?:main|palette)\.[0-9a-f]{8
 def spoken(name: str, attributes: Mapping[str, str]) -> list[tuple[str, str]]:
     """Attribute names and texts that an element shows."""
     found = [(key, text) for key, text in attributes.items() if key in SPOKEN and text]
+    if not is_mark(name, attributes):
+        found += [(key, text) for key, text in attributes.items() if key in PROVED and text]
     if name in VALUED and attributes.get("type", "") != "hidden" and attributes.get("value"):
         found.append(("value", attributes["value"]))
     if name == "meta" and "http-equiv" not in attributes and attributes.get("content"):
@@ -57,6 +61,15 @@ def spoken(name: str, attributes: Mapping[str, str]) -> list[tuple[str, str]]:
         if key not in META:
             found.append(("content", attributes["content"]))
     return found
+
+
+def is_mark(name: str, attributes: Mapping[str, str]) -> bool:
+    """An element whose own attributes are proved one by one."""
+    if name == "data":
+        return "num" in attributes.get("class", "").split()
+    return (name == "span" and "data-claim" in attributes) or (
+        name == "pre" and "data-verbatim" in attributes
+    )
 
 
 def is_error_heading(page: str, heading: bool) -> bool:
