@@ -176,6 +176,8 @@ def _apply(fragment: Fragment, operation: Operation, values: list[Fraction]) -> 
 def _measure(fragment: Fragment, operation: Operation, units: list[Unit | None]) -> Unit | None:
     """The unit of a result; what is added, subtracted or compared has one unit."""
     if operation.name in "*/":
+        if units == [None, None]:
+            return None
         sign = -1 if operation.name == "/" else 1
         return unit.product(units[0] or unit.NONE, units[1] or unit.NONE, sign)
     return _common(fragment, operation.offset, operation.name, units)

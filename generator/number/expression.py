@@ -4,7 +4,7 @@ Its surface is that of Jinja, its grammar is closed: a name that is no payload a
 not min, max, abs or computed, a filter that is no form, are refused where they stand. There is no
 loop, no assignment, no attribute of any Python object, so a source can neither read a file nor call
 out. Numerals are refused outside the arguments of forms, except where a claim or a rule allows
-integers and fractions of integers.
+integers and fractions of integers. A form applies to the whole expression before its bar.
 """
 
 from __future__ import annotations
@@ -176,7 +176,10 @@ class _Parser:
     def sign(self) -> Anything:
         if token := self.take("-"):
             self.nested()
-            return Operation("neg", (self._value(self.sign()),), token.offset)
+            operand = self._value(self.sign())
+            if isinstance(operand, Literal):
+                return Literal(-operand.value, token.offset)
+            return Operation("neg", (operand,), token.offset)
         return self.atom()
 
     def atom(self) -> Anything:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.exceptions import ValidationError
 
 from generator.record.pointer import unparse
 
@@ -18,8 +19,13 @@ from generator.record.pointer import unparse
 def schema() -> Mapping[str, Any]:
     """The schema of every payload kind, as the engine emits it."""
     text = files("generator.record").joinpath("schema/payload.schema.json").read_text("utf-8")
-    loaded: Mapping[str, Any] = json.loads(text)
+    loaded: Mapping[str, Any] = json.loads(text, object_hook=_closed)
     return loaded
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """A mapping whose keys have a pattern takes no other keys; pydantic means that and does not emit it."""
+    return {"additionalProperties": False, **schema} if "patternProperties" in schema else schema
 
 
 @cache
@@ -37,8 +43,18 @@ def _validator(schema_id: str) -> Draft202012Validator:
 def faults(schema_id: str, document: object) -> Iterator[tuple[str, str]]:
     """Pointer and message of everything in the document that its schema refuses."""
     for error in _validator(schema_id).iter_errors(document):
-        nearest = best_match([error]) if error.context else error
+        nearest = _nearest(error)
         yield unparse(str(token) for token in (*nearest.absolute_path, *_keys(nearest))), _short(nearest)
+
+
+def _nearest(error: ValidationError) -> ValidationError:
+    """The cause of an error: where alternatives failed, the first fault of the one that came closest."""
+    while error.context:
+        branches: dict[object, list[ValidationError]] = {}
+        for cause in error.context:
+            branches.setdefault(cause.schema_path[0], []).append(cause)
+        error = min(branches.values(), key=len)[0]
+    return error
 
 
 def _keys(error: ValidationError) -> list[str]:
@@ -46,8 +62,11 @@ def _keys(error: ValidationError) -> list[str]:
     if error.validator == "pattern" and "propertyNames" in error.absolute_schema_path:
         return [str(error.instance)]
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        declared = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
-        return [key for key in error.instance if key not in declared][:1]
+        within = error.schema if isinstance(error.schema, Mapping) else {}
+        patterns = [re.compile(pattern) for pattern in within.get("patternProperties", {})]
+        declared = within.get("properties", {})
+        unknown = (key for key in error.instance if key not in declared)
+        return [key for key in unknown if not any(pattern.search(key) for pattern in patterns)][:1]
     return []
 
 

@@ -17,13 +17,13 @@ GOOD = """{
   "regime": {"target": "SmolLM2-135M-Instruct", "precision": "fp32"},
   "config": {"lookahead": 2},
   "seeds": {"root": 20261130},
-  "provenance": {"command": ["engine", "run", "acceptance"], "commit": "abc", "dirty": false},
+  "provenance": {"command": ["engine", "run", "acceptance"], "commit": "COMMIT", "dirty": false,
+    "versions": {}, "device": "CPU", "models": [], "inputs": []},
   "results": {
-    "é~/": "x",
     "margin": {"value": 0.006860, "unit": "tokens"}
   }
 }
-""".replace('    "é~/": "x",\n', "")
+""".replace("COMMIT", "0a" * 20)
 
 
 def write(root: Path, data: str | bytes, name: str = "payloads/a/x.json") -> str:
@@ -43,7 +43,7 @@ def refusal(root: Path, data: str | bytes) -> tuple[str, int, int]:
 def test_a_value_knows_its_lexeme_line_column_and_span(tmp_path: Path) -> None:
     read = payload.read(tmp_path, write(tmp_path, GOOD))
     node = read.at("/results/margin/value")
-    assert (node.kind, node.lexeme, node.line, node.column) == ("number", "0.006860", 10, 25)
+    assert (node.kind, node.lexeme, node.line, node.column) == ("number", "0.006860", 11, 25)
     assert read.data[node.start : node.end] == b"0.006860"
     assert read.sha256 == hashlib.sha256(GOOD.encode()).hexdigest()
     assert read.kind == "payload"
@@ -53,11 +53,11 @@ def test_a_value_knows_its_lexeme_line_column_and_span(tmp_path: Path) -> None:
 
 
 def test_columns_count_characters_and_lines_count_line_feeds_only(tmp_path: Path) -> None:
-    text = GOOD.replace("Does é", "é\u2028\x85é").replace('"fp32"}', '"fp32", "é": "ü", "mode": "x"}')
+    text = GOOD.replace("Does é", "é\u2028\x85é").replace('"fp32"}', '"fp32", "e": "üé", "mode": "x"}')
     read = payload.read(tmp_path, write(tmp_path, text))
     column = text.split("\n")[4].index('"x"') + 1
     assert (read.at("/regime/mode").line, read.at("/regime/mode").column) == (5, column)
-    assert read.at("/results/margin/value").line == 10
+    assert read.at("/results/margin/value").line == 11
 
 
 @pytest.mark.parametrize(
@@ -70,17 +70,17 @@ def test_a_pointer_to_nothing_is_a_key_error(tmp_path: Path, pointer: str) -> No
 
 MARGIN = '{"value": 0.006860, "unit": "tokens"}'
 BAD = {
-    "duplicate key": (GOOD.replace('"unit"', '"value": 1, "unit"'), ("bad-payload", 10, 35)),
-    "duplicate key, escaped": (GOOD.replace('"unit"', '"v\\u0061lue": 1, "unit"'), ("bad-payload", 10, 35)),
-    "NaN": (GOOD.replace("0.006860", "NaN"), ("bad-payload", 10, 25)),
-    "infinity": (GOOD.replace("0.006860", "-Infinity"), ("bad-payload", 10, 25)),
-    "overflow": (GOOD.replace("0.006860", "1e400"), ("bad-payload", 10, 25)),
-    "underflow": (GOOD.replace("0.006860", "1e-999999999"), ("bad-payload", 10, 25)),
-    "very long number": (GOOD.replace("0.006860", "9" * 5000), ("bad-payload", 10, 25)),
-    "leading zero": (GOOD.replace("0.006860", "00.1"), ("bad-payload", 10, 26)),
-    "trailing comma": (GOOD.replace('"tokens"}', '"tokens",}'), ("bad-payload", 10, 52)),
+    "duplicate key": (GOOD.replace('"unit"', '"value": 1, "unit"'), ("bad-payload", 11, 35)),
+    "duplicate key, escaped": (GOOD.replace('"unit"', '"v\\u0061lue": 1, "unit"'), ("bad-payload", 11, 35)),
+    "NaN": (GOOD.replace("0.006860", "NaN"), ("bad-payload", 11, 25)),
+    "infinity": (GOOD.replace("0.006860", "-Infinity"), ("bad-payload", 11, 25)),
+    "overflow": (GOOD.replace("0.006860", "1e400"), ("bad-payload", 11, 25)),
+    "underflow": (GOOD.replace("0.006860", "1e-999999999"), ("bad-payload", 11, 25)),
+    "very long number": (GOOD.replace("0.006860", "9" * 5000), ("bad-payload", 11, 25)),
+    "leading zero": (GOOD.replace("0.006860", "00.1"), ("bad-payload", 11, 26)),
+    "trailing comma": (GOOD.replace('"tokens"}', '"tokens",}'), ("bad-payload", 11, 52)),
     "comment": ("// hello\n" + GOOD, ("bad-payload", 1, 1)),
-    "two documents": (GOOD + "{}", ("bad-payload", 13, 1)),
+    "two documents": (GOOD + "{}", ("bad-payload", 14, 1)),
     "byte order mark": (b"\xef\xbb\xbf" + GOOD.encode(), ("bad-encoding", 1, 1)),
     "not UTF-8": (GOOD.replace("é", "@@").encode().replace(b"@@", b"\xff"), ("bad-encoding", 4, 21)),
     "half a surrogate pair": (GOOD.replace("é", "\\ud800"), ("bad-encoding", 4, 15)),
@@ -93,10 +93,10 @@ BAD = {
     "unknown schema": (GOOD.replace("/payload/1", "/payload/2"), ("bad-payload", 2, 13)),
     "rehearsal": (GOOD.replace("/payload/1", "/rehearsal/1"), ("bad-payload", 2, 13)),
     "unknown key": (GOOD.replace('"name"', '"extra": 1, "name"'), ("bad-payload", 3, 12)),
-    "wrong type": (GOOD.replace("0.006860", '"0.006860"'), ("bad-payload", 10, 25)),
+    "wrong type": (GOOD.replace("0.006860", '"0.006860"'), ("bad-payload", 11, 25)),
     "missing key": (GOOD.replace('  "config": {"lookahead": 2},\n', ""), ("bad-payload", 1, 1)),
-    "array in results": (GOOD.replace(MARGIN, "[1]"), ("bad-payload", 10, 15)),
-    "no identifier": (GOOD.replace('"margin"', '"top-1"'), ("bad-payload", 10, 14)),
+    "array in results": (GOOD.replace(MARGIN, "[1]"), ("bad-payload", 11, 15)),
+    "no identifier": (GOOD.replace('"margin"', '"top-1"'), ("bad-payload", 11, 14)),
 }
 
 
