@@ -70,12 +70,27 @@ def write_text(path: Path, text: str) -> None:
 
 def read(path: Path) -> Payload:
     """A validated payload, or `BadData` with the place."""
+    document = loads(path.read_bytes(), str(path))
     try:
-        return ADAPTER.validate_python(loads(path.read_bytes(), str(path)))
+        return ADAPTER.validate_python(document)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = "/".join(map(str, first["loc"]))
-        raise BadData(f"{path} at {where}", first["msg"] + ".", "See: engine schema") from None
+        place, message = max(
+            ((_place(e["loc"], document, e["type"] == "missing"), e["msg"]) for e in error.errors()),
+            key=lambda found: len(found[0]),  # the deepest: of a union, the kind that fits best
+        )
+        raise BadData(f"{path} at /{'/'.join(place)}", f"{message}.", "See: engine schema") from None
+
+
+def _place(labels: tuple[int | str, ...], document: Any, missing: bool) -> list[str]:
+    """The document's own keys among pydantic's labels, with the last label where a key is missing."""
+    place = []
+    for label in labels:
+        if (isinstance(document, dict) and label in document) or (
+            isinstance(document, list) and isinstance(label, int)
+        ):
+            document = document[label]  # type: ignore[index]
+            place.append(str(label))
+    return [*place, str(labels[-1])] if missing else place
 
 
 def loads(data: bytes, place: str) -> Any:
