@@ -8,6 +8,7 @@ DistillSpec (Zhou et al. 2024), here with the forward divergence.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import tomllib
@@ -35,13 +36,13 @@ class Recipe:
     """Everything the draft depends on."""
 
     seed: int = 20261130
-    prompts: int = 768
+    prompts: int = 1536
     sampling_batch: int = 64
     new_tokens: int = 96
     kept: int = 64  # most likely next tokens kept from the target at each position
     layers: tuple[int, ...] = (0, 1, 2, 3, 28, 29)
     outputs: int = 8192  # rows of the draft's head
-    epochs: int = 6
+    epochs: int = 4
     batch: int = 16
     rate: float = 8e-4
     warmup: int = 20
@@ -64,11 +65,10 @@ def prompts(recipe: Recipe) -> list[str]:
 def train(target: Entry, folder: Path, recipe: Recipe) -> None:
     """Run all stages in `folder`, which afterwards holds the draft and `training.json`."""
     work = folder / "work"
-    work.mkdir(parents=True, exist_ok=True)
-    parts = sample_all(target, work, recipe)
+    parts = sample_all(target, work / f"samples-{_sampling_key(recipe)}", recipe)
     samples = [sample for part in parts for sample in read_part(part)]
     head_tokens = frequent_tokens(samples, recipe.outputs)
-    fit_ = fit(target, work, samples, head_tokens, recipe)
+    fit_ = fit(target, work / f"checkpoint-{_key(asdict(recipe))}.pt", samples, head_tokens, recipe)
     models.save_student(fit_.model, head_tokens, folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         (folder / name).write_bytes((target.folder / name).read_bytes())
@@ -105,9 +105,19 @@ class Sample:
     log_probability: Tensor
 
 
+def _sampling_key(recipe: Recipe) -> str:
+    """What the samples depend on; their number aside, since more of them are the same ones and then some."""
+    return _key([recipe.seed, recipe.sampling_batch, recipe.new_tokens, recipe.kept])
+
+
+def _key(settings: Any) -> str:
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
+
+
 def sample_all(target: Entry, work: Path, recipe: Recipe) -> list[Path]:
     """Let the target continue every prompt, greedily and at temperature 1 by turns; one file a batch."""
     texts = prompts(recipe)
+    work.mkdir(parents=True, exist_ok=True)
     starts = range(0, len(texts), recipe.sampling_batch)
     parts = [work / f"samples-{start:05d}.safetensors" for start in starts]
     if all(part.exists() for part in parts):
@@ -203,8 +213,8 @@ def frequent_tokens(samples: Sequence[Sample], outputs: int) -> Tensor:
     return order.sort().values
 
 
-def fit(target: Entry, work: Path, samples: Sequence[Sample], head_tokens: Tensor, recipe: Recipe) -> Fit:
-    """Teach the student; continues from the newest checkpoint in `work`."""
+def fit(target: Entry, state: Path, samples: Sequence[Sample], head_tokens: Tensor, recipe: Recipe) -> Fit:
+    """Teach the student; continues from the checkpoint `state` where there is one."""
     torch.manual_seed(recipe.seed)
     model = models.student(target, recipe.layers, head_tokens)
     model.train()
@@ -213,7 +223,6 @@ def fit(target: Entry, work: Path, samples: Sequence[Sample], head_tokens: Tenso
     batches = _schedule(samples, recipe)
     rows = torch.full((model.config.vocab_size,), -1, dtype=torch.int64)
     rows[head_tokens] = torch.arange(len(head_tokens))
-    state = work / "checkpoint.pt"
     done, losses = _resume(state, model, optimiser)
     bar = tqdm(total=len(batches), initial=done, desc="the draft learns", unit="step")
     for step in range(done, len(batches)):

@@ -143,6 +143,7 @@ def _distil(wanted: Entry) -> None:
 
     train(teacher, wanted.folder, Recipe())
     _mark(wanted, wanted.folder / "model.safetensors")
+    shutil.rmtree(wanted.folder / "work")
 
 
 def _mark(wanted: Entry, pinned: Path) -> None:
