@@ -25,7 +25,8 @@ def main() -> None:
             lines.append(row.row())
     where = (
         f"Measured on {date.today().isoformat()}: {platform.system()} {platform.machine()}, two cores, "
-        f"Python {platform.python_version()}, torch {version('torch')}, transformers {version('transformers')}, "
+        f"Python {platform.python_version()}, torch {version('torch')}, "
+        f"transformers {version('transformers')}, "
         f"mkdocs {version('mkdocs')}."
     )
     text = README.read_text(encoding="utf-8")

@@ -60,11 +60,18 @@ def _payload(index: int) -> Measured:
         config={"numbers": NUMBERS},
         seeds={"root": 1},
         provenance=Provenance(
-            command=["engine", "run", "synthetic"], commit="0" * 40, dirty=False, versions={"python": "any"},
-            device="any", models=[], inputs=[],
+            command=["engine", "run", "synthetic"],
+            commit="0" * 40,
+            dirty=False,
+            versions={"python": "any"},
+            device="any",
+            models=[],
+            inputs=[],
         ),
-        results={f"n{_letters(i)}": Leaf(value=Lexeme(value(index, i)), unit="tokens") for i in range(NUMBERS)},
-    )  # fmt: skip
+        results={
+            f"n{_letters(i)}": Leaf(value=Lexeme(value(index, i)), unit="tokens") for i in range(NUMBERS)
+        },
+    )
 
 
 def _letters(number: int) -> str:
@@ -77,7 +84,8 @@ def _finding(index: int) -> str:
         f'regime: "{{{{ a.regime.target }}}}"\npayloads:\n  a: payloads/synthetic/p{index}.json\n---\n'
     )
     return front + "\n\n".join(
-        f'{{% statement "s{_letters(i)}" %}}The run kept {{{{ a.results.n{_letters(i)} | places(2) }}}} tokens '
+        f'{{% statement "s{_letters(i)}" %}}The run kept '
+        f"{{{{ a.results.n{_letters(i)} | places(2) }}}} tokens "
         f"where the text went on as before.{{% endstatement %}}"
         for i in range(NUMBERS)
     )
