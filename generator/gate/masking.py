@@ -22,7 +22,9 @@ _OPENING = re.compile(r"\{%-?\s*claim\s(.*?)-?%\}", re.DOTALL)
 _CLOSING = re.compile(r"\{%-?\s*endclaim\s*-?%\}")
 _CONSTANT = re.compile(r"(?<![\w.])[0-9]+(?:/[0-9]+)?(?![\w.])")
 _LABEL = re.compile(r"\[\^([^\]\s]+)\](:?)")
-_ATTRIBUTES = re.compile(r"\{:?[ ]*(?:[#.][\w-]+|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w-]+))(?:[ ][^{}\n]*)?\}")
+_ATTRIBUTES = re.compile(
+    r"(?<![`~])(?<![`~] )\{:?[ ]*(?:[#.][\w-]+|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w-]+))(?:[ ][^{}\n]*)?\}"
+)
 
 
 @dataclass(frozen=True)

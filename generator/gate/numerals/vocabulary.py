@@ -154,7 +154,7 @@ EXEMPTIONS = (
     ),
     Exemption(
         "third party",
-        r"\bthird[\s-]part(?:y|ies)\b",
+        r"\b(?:an?\s+)?third[\s-]part(?:y|ies)\b",
         "No third-party script is loaded.",
         "The third part is missing.",
     ),
