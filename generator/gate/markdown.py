@@ -60,6 +60,10 @@ class _Reader:
     def read(self, tokens: list[Token]) -> Iterator[Passage | Fault]:
         previous = ""
         for token in tokens:
+            if token.level >= placed.NESTING - 1 and token.map:
+                message = "Quotations or lists are nested deeper than can be read. Take some away."
+                yield Fault(self._lines[token.map[0]], "", message)
+                return
             if token.type == "inline":
                 yield from self._inline(token)
             elif token.type == "fence":

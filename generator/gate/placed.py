@@ -43,10 +43,15 @@ class _Inline(ParserInline):
         return state.tokens
 
 
+NESTING = 60
+"""Levels of quotations and lists that are read; markdown-it-py drops what lies deeper."""
+
+
 def parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough; indented code is read as prose, as in an admonition."""
     markdown = MarkdownIt("zero")
     markdown.inline = _Inline()
     markdown.configure("commonmark").enable(["table", "strikethrough"])
+    markdown.options["maxNesting"] = NESTING
     markdown.disable(["code", "text_join", "fragments_join"])
     return markdown

@@ -78,7 +78,9 @@ def test_an_id_passes_only_where_it_is_known() -> None:
 
 
 _LETTERS = st.characters(
-    codec="utf-8", exclude_categories=("Nd", "Nl", "No", "Lo", "So", "Cs", "Co", "Cn"), exclude_characters="٪٫٬"
+    codec="utf-8",
+    exclude_categories=("Nd", "Nl", "No", "Lo", "So", "Cs", "Co", "Cn"),
+    exclude_characters="٪٫٬",
 )
 
 
@@ -88,7 +90,9 @@ def test_text_without_numerals_and_number_words_passes(text: str) -> None:
     hits = [hit for hit in find(text) if hit.kind not in ("claim", "roman", "roman-maybe")]
     for hit in hits:
         plain = unicodedata.normalize("NFKC", hit.text).lower()
-        assert any(char.isnumeric() for char in plain) or any(word in lowered for word in ("one", "ten", "nil"))
+        assert any(char.isnumeric() for char in plain) or any(
+            word in lowered for word in ("one", "ten", "nil")
+        )
 
 
 @given(st.text(max_size=40), st.sampled_from("0123456789½Ⅷ③٣九"), st.text(max_size=40))
