@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.contract.errors import BadData
+from engine.contract.errors import EngineError, UnknownName
 from engine.stats.statistic import Table, compute
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,7 +63,7 @@ def payload_path(name: str) -> Path:
     """The file of a payload given as `record/name` or as a path."""
     path = ROOT / name if name.endswith(".json") else ROOT / "payloads" / f"{name}.json"
     if not path.is_file():
-        raise BadData(name, "is no payload.", "Known: " + ", ".join(all_payloads()) + ".")
+        raise UnknownName(name, "is no payload.", "Known: " + ", ".join(all_payloads()) + ".")
     return path
 
 
@@ -77,11 +77,11 @@ def cited_by(finding: str) -> list[str]:
     """The payload paths that a finding's front matter names."""
     path = ROOT / "findings" / f"{finding}.md"
     if not path.is_file():
-        raise BadData(finding, "is no finding.", "See findings/.")
+        raise UnknownName(finding, "is no finding.", "See findings/.")
     front = re.match(r"---\n(.*?)^---$", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     cited = re.findall(r"\bpayloads/[\w./-]+\.json\b", front[1]) if front else []
     if not cited:
-        raise BadData(finding, "names no payload.", "There is nothing to recompute.")
+        raise UnknownName(finding, "names no payload.", "There is nothing to recompute.")
     return cited
 
 
@@ -144,9 +144,9 @@ def main(names: Sequence[str]) -> int:
     started = time.perf_counter()
     try:
         paths = [payload_path(p) for name in names or all_payloads() for p in _payloads_of(name)]
-    except BadData as error:
+    except EngineError as error:
         print(f"engine check: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, UnknownName) else 1
     try:
         lines = [line for path in dict.fromkeys(paths) for line in check(path)]
     except BadData as error:

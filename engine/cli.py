@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from engine.contract.errors import EngineError
+from engine.contract.errors import EngineError, UnknownName
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -124,7 +124,7 @@ def main() -> None:
         cli(standalone_mode=True)
     except EngineError as error:
         click.echo(f"engine: {error}", err=True)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, UnknownName) else 1)
     except KeyboardInterrupt:
         click.echo("engine: stopped; what was finished is kept, start it again to go on.", err=True)
         sys.exit(1)

@@ -15,6 +15,10 @@ class BadData(EngineError):
     """Input that cannot be judged: too few clusters, a degenerate ratio, NaN."""
 
 
+class UnknownName(EngineError):
+    """A name that nothing bears: misuse, exit code 2."""
+
+
 class ModelMissing(EngineError):
     """A model that was not fetched, or whose bytes are not the pinned ones."""
 

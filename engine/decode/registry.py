@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from engine.contract.errors import ModelMissing
+from engine.contract.errors import ModelMissing, UnknownName
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ def entries() -> dict[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """One model, or `ModelMissing` naming those there are."""
+    """One model, or `UnknownName` naming those there are."""
     known = entries()
     if name not in known:
-        raise ModelMissing(name, "is no model of this engine.", f"Known: {', '.join(known)}.")
+        raise UnknownName(name, "is no model of this engine.", f"Known: {', '.join(known)}.")
     return known[name]
 
 

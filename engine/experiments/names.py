@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.contract.errors import BadData
+from engine.contract.errors import UnknownName
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ EXPERIMENTS = (
 
 
 def find(name: str) -> Row:
-    """An experiment's row, or `BadData` naming those there are."""
+    """An experiment's row, or `UnknownName` naming those there are."""
     for row in EXPERIMENTS:
         if row.name == name:
             return row
     known = ", ".join(row.name for row in EXPERIMENTS)
-    raise BadData(name, "is no experiment.", f"Known: {known}.")
+    raise UnknownName(name, "is no experiment.", f"Known: {known}.")
