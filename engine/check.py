@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.contract.errors import EngineError, UnknownName
+from engine.contract.errors import BadData, UnknownName
 from engine.stats.statistic import Table, compute
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -144,14 +144,10 @@ def main(names: Sequence[str]) -> int:
     started = time.perf_counter()
     try:
         paths = [payload_path(p) for name in names or all_payloads() for p in _payloads_of(name)]
-    except EngineError as error:
+        lines = [line for path in dict.fromkeys(paths) for line in check(path)]
+    except (UnknownName, BadData) as error:
         print(f"engine check: {error}", file=sys.stderr)
         return 2 if isinstance(error, UnknownName) else 1
-    try:
-        lines = [line for path in dict.fromkeys(paths) for line in check(path)]
-    except BadData as error:
-        print(f"engine check: {error}", file=sys.stderr)
-        return 1
     for line in lines:
         print(line)
     differing = sum(not line.agrees for line in lines)
