@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -44,7 +45,15 @@ class Record:
 
     def citing(self, path: str) -> tuple[Source, ...]:
         """The sources whose front matter names a payload."""
-        return tuple(each for each in self.sources if path in each.payloads.values())
+        return self._citing.get(path, ())
+
+    @cached_property
+    def _citing(self) -> dict[str, tuple[Source, ...]]:
+        citing: dict[str, tuple[Source, ...]] = {}
+        for each in self.sources:
+            for path in dict.fromkeys(each.payloads.values()):
+                citing[path] = (*citing.get(path, ()), each)
+        return citing
 
 
 def find_root(start: Path) -> Path | None:

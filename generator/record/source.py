@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Literal, NoReturn
 
@@ -43,7 +44,7 @@ class Source:
     def title(self) -> str:
         return self.string("title")
 
-    @property
+    @cached_property
     def payloads(self) -> Mapping[str, str]:
         """Payload paths by the alias that the front matter gives them."""
         declared = self.front.get("payloads")

@@ -16,6 +16,7 @@ from generator.number.unit import NONE
 from generator.record.excerpt import Excerpt
 from generator.record.payload import Payload
 from generator.record.record import Record
+from generator.record.source import Source
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url
 from generator.render.tally import Tally
@@ -32,6 +33,16 @@ class Book:
     @cached_property
     def terms(self) -> tuple[str, ...]:
         return tuple(term.text for term in self.record.terms)
+
+    @cached_property
+    def cited_lines(self) -> dict[str, dict[int, dict[str, Source]]]:
+        """The sources that cite each line of each payload, by path."""
+        cited: dict[str, dict[int, dict[str, Source]]] = {}
+        for evaluation in self.evaluations.values():
+            for leaf in evaluation.citations:
+                lines = cited.setdefault(leaf.payload.path, {})
+                lines.setdefault(leaf.node.line, {})[evaluation.source.path] = evaluation.source
+        return cited
 
     def of_kind(self, kind: str) -> list[Evaluation]:
         return [each for each in self.evaluations.values() if each.source.kind == kind]

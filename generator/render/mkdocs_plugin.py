@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink
@@ -31,6 +32,8 @@ from generator.report.refusal import Refused, Report
 WATCHED = ("findings", "payloads", "templates")
 """Folders of a record, beside docs_dir, whose changes make a new site while serving."""
 
+_MARK = re.compile(r"<data [^>]*>(?:<a [^>]*>)?|(?:</a>)?</data>")
+
 log = logging.getLogger("mkdocs.plugins.findings")
 
 
@@ -42,16 +45,17 @@ class Stopped(Abort):
         super().__init__(text.render(report).rstrip("\n"))
 
 
-class Options(Config):
+class Options(Config):  # type: ignore[no-untyped-call]
     """The plugin has no options: nothing about it can be turned off."""
 
 
-class FindingsPlugin(BasePlugin[Options]):
+class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     """Gathers the record, adds its pages, sets marks into rendered pages, audits the result."""
 
     root: Path
     site: Site
     report: Report
+    whole: str
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """What the guarantees need, whatever the record's own configuration says."""
@@ -97,6 +101,8 @@ class FindingsPlugin(BasePlugin[Options]):
         if made is None:
             return markdown
         page.meta = {"title": made.title} if made.title else {}
+        if "navigation.tabs" in config.theme.get("features", ()):
+            page.meta["hide"] = ["navigation"]
         if not made.searchable:
             page.meta["search"] = {"exclude": True}
         return made.markdown
@@ -115,6 +121,21 @@ class FindingsPlugin(BasePlugin[Options]):
             return made.finish(html)
         except Refused as refused:
             raise Stopped(Report(list(refused.refusals))) from None
+
+    @event_priority(100)
+    def _before_search(self, context: Any, /, *, page: MkDocsPage, **_: Any) -> None:
+        """Let the search index read the numbers without their marks, which are most of a page's tags."""
+        if self._made(page) and page.content:
+            self.whole = page.content
+            page.content = _MARK.sub("", page.content)
+
+    @event_priority(-100)
+    def _after_search(self, context: Any, /, *, page: MkDocsPage, **_: Any) -> None:
+        """Give the page its marks back before it is written."""
+        if self._made(page) and page.content:
+            page.content = self.whole
+
+    on_page_context = CombinedEvent(_before_search, _after_search)
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -147,7 +168,7 @@ def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
     """The front page, the indexes, then what the author wrote; pages of findings stay out."""
     made = {"findings/index.md": "Findings", "kill-criteria.md": "Kill criteria"}
     made |= {"errata.md": "Errata", "payloads/index.md": "Payloads"}
-    yield "index.md"
+    yield {"Start": "index.md"}
     yield from ({title: source} for source, title in made.items())
     for file in files.documentation_pages():
         page = site.pages.get(file.src_uri)

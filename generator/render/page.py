@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -226,10 +225,7 @@ def _lines(book: Book, marker: Marker, document: Payload) -> dict[str, object]:
 
 def _citing(book: Book, marker: Marker, document: Payload) -> dict[int, list[str]]:
     """Links to the sources that cite each line."""
-    links: dict[int, dict[str, None]] = defaultdict(dict)
-    for evaluation in book.evaluations.values():
-        source = evaluation.source
-        for leaf in evaluation.citations:
-            if leaf.payload.path == document.path:
-                links[leaf.node.line][str(block.citation(marker, source.kind, source.id, source.path))] = None
-    return {line: list(found) for line, found in links.items()}
+    return {
+        line: [str(block.citation(marker, each.kind, each.id, each.path)) for each in sources.values()]
+        for line, sources in book.cited_lines.get(document.path, {}).items()
+    }
