@@ -50,6 +50,13 @@ class Evaluation:
     refusals: tuple[Refusal, ...] = ()
 
     @property
+    def claims(self) -> int:
+        """Words that are bound to a condition: claims in the text, and the judgements by rule."""
+        pieces = (*self.title, *self.regime, *self.body)
+        judged = sum(each is not None and each.prefix is not None for each in (self.status, self.verdict))
+        return judged + sum(isinstance(piece, ClaimStart) for piece in pieces)
+
+    @property
     def printed(self) -> Iterator[Number]:
         """Every number that the source prints, in order."""
         pieces = (*self.title, *self.regime, *self.body)

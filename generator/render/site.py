@@ -7,6 +7,7 @@ from pathlib import Path
 
 from generator.gate import source as gate
 from generator.number.evaluate import Evaluation, evaluate
+from generator.number.number import Derived, Made
 from generator.record import record as records
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
@@ -14,7 +15,7 @@ from generator.render import page
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
-from generator.render.tally import count
+from generator.render.tally import count, leaves
 from generator.report.refusal import Refused, Report
 
 STYLESHEET = "assets/findings.css"
@@ -46,6 +47,11 @@ def judge(record: Record, evaluations: dict[str, Evaluation]) -> Report:
     report.warnings.extend(warnings)
     for evaluation in evaluations.values():
         report.extend(evaluation.refusals)
+        report.numbers += leaves(evaluation)
+        report.derived += sum(isinstance(number, Derived) for number in evaluation.printed)
+        report.claims += evaluation.claims
+        report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
+    report.pages = len(evaluations)
     return report
 
 

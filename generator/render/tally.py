@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generator.number.evaluate import Evaluation
-from generator.number.number import Bracketed, Derived, Made, Number
+from generator.number.number import Bracketed, Derived, Number, Shown
 from generator.record.keys import STATUSES
 from generator.record.record import Record
 
@@ -44,12 +44,15 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
 
 def _numbers(evaluation: Evaluation) -> int:
     """Leaves and derived numbers that the page of a finding prints; texts are none."""
+    return leaves(evaluation) + sum(isinstance(number, Derived) for number in evaluation.printed)
+
+
+def leaves(evaluation: Evaluation) -> int:
+    """Numbers of a source that are read straight from a payload."""
     return sum(_size(number) for number in evaluation.printed)
 
 
 def _size(number: Number) -> int:
     if isinstance(number, Bracketed):
         return 3
-    if isinstance(number, (Derived, Made)):
-        return int(isinstance(number, Derived))
-    return int(number.form != "text")
+    return int(isinstance(number, Shown) and number.form != "text")

@@ -77,7 +77,8 @@ payloads:
 {% statement "tokens" %}A check emits {{ a.results.tokens_per_check | ci(2) }} tokens over
 {{ a.results.tokens_per_check.clusters }} prompts.{% endstatement %}
 {% statement "gain" %}That is {% claim a.results.tokens_per_check.low > a.results.vanilla %}more than
-plain decoding{% endclaim %}, {{ (a.results.tokens_per_check / a.results.vanilla) | times(2) }} its rate.{% endstatement %}
+plain decoding{% endclaim %}, {{ (a.results.tokens_per_check / a.results.vanilla) | times(2) }} its
+rate.{% endstatement %}
 
 ## What {{ a.results.drawn | group }} bytes buy
 
