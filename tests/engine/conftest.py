@@ -1,16 +1,19 @@
-"""What the engine's tests share: a small valid payload, and the rule for tests that need weights."""
+"""What the engine's tests share: a small valid payload, tiny random models, the rule for fetched ones."""
 
 from __future__ import annotations
 
 import copy
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.contract.payload import Lexeme
 from engine.decode import registry
+
+if TYPE_CHECKING:
+    from engine.decode.llama import Llama
 
 DOCUMENT: dict[str, Any] = {
     "schema": "specdec-sidechannels/payload/1",
@@ -40,6 +43,49 @@ DOCUMENT: dict[str, Any] = {
 def document() -> dict[str, Any]:
     """A valid measured payload as plain data, to be spoiled freely."""
     return copy.deepcopy(DOCUMENT)
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Callable[..., tuple[Any, Llama]]:
+    """A function that makes a random Llama twice, from one seed: transformers' module, and our form of it.
+
+    Their logits spread over several nats, so that rows, positions and orders matter. One thread.
+    """
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from engine.decode.models import HEAD_TOKENS, from_tensors
+
+    torch.set_num_threads(1)
+
+    def make(
+        seed: int, *, vocabulary: int = 41, tied: bool = False, head: int | None = None
+    ) -> tuple[Any, Llama]:
+        torch.manual_seed(seed)
+        config = LlamaConfig(
+            vocab_size=vocabulary,
+            hidden_size=24,
+            intermediate_size=40,
+            num_hidden_layers=2,
+            num_attention_heads=6,
+            num_key_value_heads=2,
+            head_dim=4,
+            rope_parameters={"rope_type": "default", "rope_theta": 5_000.0},
+            initializer_range=0.4,
+            rms_norm_eps=1e-5,
+            tie_word_embeddings=tied,
+            attn_implementation="eager",
+        )
+        module = LlamaForCausalLM(config).eval()
+        tensors = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+        if tied:
+            tensors.pop("lm_head.weight")
+        if head is not None:
+            listed = torch.randperm(vocabulary)[:head].sort().values
+            tensors |= {"lm_head.weight": tensors["lm_head.weight"][listed], HEAD_TOKENS: listed}
+        return module, from_tensors(tensors, config.to_dict())
+
+    return make
 
 
 @pytest.fixture
