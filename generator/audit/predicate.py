@@ -19,7 +19,10 @@ BITS_LIMIT = 20_000
 """Bits of a numerator or denominator beyond which an expression is refused."""
 
 _LITERAL = re.compile(r"-?[0-9]{1,40}(?:/[1-9][0-9]{0,39})?")
-_OPERATORS = {"+": 2, "-": 2, "*": 2, "/": 2, "neg": 1, "abs": 1, "min": 0, "max": 0}
+ANY = -1
+"""Stands for two operands or more."""
+
+_OPERATORS = {"+": 2, "-": 2, "*": 2, "/": 2, "neg": 1, "abs": 1, "min": ANY, "max": ANY}
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 Unit = tuple[tuple[str, int], ...]
@@ -51,7 +54,7 @@ class Trace:
         if node[0] not in _OPERATORS:
             return self._leaf(node)
         wanted = _OPERATORS[node[0]]
-        if len(node) - 1 != wanted and not (wanted == 0 and len(node) > 2):
+        if len(node) - 1 != wanted and not (wanted == ANY and len(node) > 2):
             raise Fault("bad-template", f'"{node[0]}" has {len(node) - 1} operands.')
         return _apply(node[0], [self.operand(inner, depth + 1) for inner in node[1:]])
 

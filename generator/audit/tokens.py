@@ -12,11 +12,12 @@ from html import unescape
 
 _ATTRIBUTE = r"""[^\s"'<>/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++))?+"""
 _ATTRIBUTES = rf"(?:\s++{_ATTRIBUTE})*+\s*+/?"
+_RAW = "script|style|title|textarea|noscript|iframe"
 TOKEN = re.compile(
     r"(?P<text>[^<]++)"
-    rf"|<(?P<raw>script|style|title|textarea|noscript|iframe)(?P<rawattributes>{_ATTRIBUTES})>"
+    rf"|<(?P<raw>{_RAW})(?P<rawattributes>{_ATTRIBUTES})>"
     r"(?P<content>.*?)</(?P=raw)\s*+>"
-    rf"|<(?P<name>[a-zA-Z][a-zA-Z0-9:-]*+)(?P<attributes>{_ATTRIBUTES})>"
+    rf"|<(?!(?:{_RAW})[\s/>])(?P<name>[a-zA-Z][a-zA-Z0-9:-]*+)(?P<attributes>{_ATTRIBUTES})>"
     r"|</(?P<end>[a-zA-Z][a-zA-Z0-9:-]*+)\s*+>"
     r"|<!--(?!-?>)(?P<comment>.*?)-->"
     r"|<!(?P<doctype>doctype\b[^<>]*+)>"
