@@ -69,10 +69,9 @@ def test_places_agree_with_the_decimal_module(lexeme: str, places: int) -> None:
         rounded = decimal.Decimal(lexeme).quantize(
             decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_EVEN
         )
-    got = _audited(lexeme, display.Form("places", places))
-    assert got == "zero" if not rounded and Fraction(lexeme) else got == f"{abs(rounded):f}" or rounded < 0
-    if rounded < 0:
-        assert got == "−" + f"{abs(rounded):f}"
+    vanishes = not rounded and Fraction(lexeme) != 0
+    expected = "zero" if vanishes else ("−" if rounded < 0 else "") + f"{abs(rounded):f}"
+    assert _audited(lexeme, display.Form("places", places)) == expected
 
 
 def test_the_audit_imports_no_code_of_the_renderer() -> None:

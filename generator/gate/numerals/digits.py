@@ -1,0 +1,32 @@
+"""Numerals written with digits: one span from the first digit to the last, separators included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_GROUP = "\u00a0\u2007\u2009\u202f"
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"
+_GROUPED = rf"[0-9]{{1,3}}(?:[ {_GROUP}][0-9]{{3}})+(?![0-9])"
+_PLAIN = rf"[0-9]+(?:[.,:'’{_GROUP}/⁄][0-9]+)*"
+_TAIL = r"(?:[.,][0-9]+)?(?:[eE][+\-−]?[0-9]+)?(?:\s?×\s?[0-9]+(?:[⁻⁺^−-]+[0-9]+)?)?(?:[ \u00a0\u202f]?[%‰])?"
+_NUMERAL = re.compile(rf"(?:{_DATE}|(?:{_GROUPED}|{_PLAIN}){_TAIL})")
+_DIGIT = re.compile("[0-9]")
+
+
+def spans(folded: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every numeral of a folded text."""
+    first = _DIGIT.search(folded)
+    while first:
+        start = first.start()
+        numeral = _NUMERAL.match(folded, start)
+        end = numeral.end() if numeral else first.end()
+        yield start - _leading_point(folded, start), end
+        first = _DIGIT.search(folded, end)
+
+
+def _leading_point(folded: str, start: int) -> int:
+    """1 where a decimal point opens the numeral, as in .001."""
+    if start == 0 or folded[start - 1] != ".":
+        return 0
+    return int(start == 1 or not (folded[start - 2].isalnum() or folded[start - 2] in "._"))
