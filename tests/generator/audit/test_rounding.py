@@ -70,7 +70,7 @@ def test_places_agree_with_the_decimal_module(lexeme: str, places: int) -> None:
             decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_EVEN
         )
     vanishes = not rounded and Fraction(lexeme) != 0
-    expected = "zero" if vanishes else ("−" if rounded < 0 else "") + f"{abs(rounded):f}"
+    expected = "zero" if vanishes else ("−" if rounded < 0 else "") + f"{rounded.copy_abs():f}"
     assert _audited(lexeme, display.Form("places", places)) == expected
 
 

@@ -23,7 +23,9 @@ WARNING = Refusal("findings/F-01.md", 9, 1, "untraced-word", "most", '"most"\ncl
 
 
 def _report() -> Report:
-    return Report([LATE, EARLY, EARLY], [WARNING], numbers=12, derived=2, claims=1, pages=3, exempt={"name": 4})
+    return Report(
+        [LATE, EARLY, EARLY], [WARNING], numbers=12, derived=2, claims=1, pages=3, exempt={"name": 4}
+    )
 
 
 def test_the_text_form_has_one_line_for_each_refusal_sorted_by_place() -> None:
@@ -70,6 +72,6 @@ def test_an_empty_report_says_so_in_both_forms() -> None:
 
 
 def test_a_code_outside_the_list_cannot_be_made() -> None:
-    with pytest.raises(ValueError, match="no refusal code|not a refusal code"):
+    with pytest.raises(ValueError, match="is not a refusal code"):
         Refusal("a", 1, 1, "made-up", "", "")
     assert all(meaning for meaning in CODES.values())
