@@ -26,7 +26,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 UNPRINTED = _words(
-    "id record status payloads finding kind date holds_when null_when verdict_when fires_when statement old new"
+    "id record status payloads finding kind date holds_when null_when verdict_when fires_when statement"
+    " old new"
 )
 """Front matter that is read by rules or printed as a computed value, never as text."""
 

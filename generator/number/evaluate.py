@@ -43,6 +43,7 @@ class Evaluation:
     title: tuple[Piece, ...] = ()
     regime: tuple[Piece, ...] = ()
     body: tuple[Piece, ...] = ()
+    corrected: tuple[Printed, ...] = ()
     status: Judgement | None = None
     verdict: Judgement | None = None
     statements: tuple[str, ...] = ()
@@ -59,7 +60,7 @@ class Evaluation:
     @property
     def printed(self) -> Iterator[Number]:
         """Every number that the source prints, in order."""
-        pieces = (*self.title, *self.regime, *self.body)
+        pieces = (*self.title, *self.regime, *self.corrected, *self.body)
         return (piece.number for piece in pieces if isinstance(piece, Printed))
 
 
@@ -69,6 +70,7 @@ def evaluate(record: Record, source: Source) -> Evaluation:
     reader = _Reader(record, scope, _known_ids(record), tuple(term.text for term in record.terms))
     title = reader.pieces(front(source, "title"), tags=("claim",))
     regime = reader.pieces(front(source, "regime"), tags=("claim",))
+    corrected = [reader.field(front(source, key)) for key in ("old", "new") if source.string(key)]
     text = reader.pieces(body(source), tags=("claim", "statement", "verbatim", "listing"))
     judged = {"finding": claim.status, "kill": claim.outcome}.get(source.kind)
     status = reader.judge(judged, scope, source) if judged else None
@@ -80,6 +82,7 @@ def evaluate(record: Record, source: Source) -> Evaluation:
         title=tuple(title),
         regime=tuple(regime),
         body=tuple(text),
+        corrected=tuple(each for each in corrected if each),
         status=status,
         verdict=verdict,
         statements=tuple(reader.statements),
@@ -124,6 +127,15 @@ class _Reader:
             return None
         self.citations.extend(judged.leaves if judged else ())
         return judged
+
+    def field(self, fragment: Fragment) -> Printed | None:
+        """The number that a bare expression in the front matter names."""
+        try:
+            number = self._number(fragment, Part("print", 0, len(fragment.text)))
+        except Refused as refused:
+            self.refusals.extend(refused.refusals)
+            return None
+        return Printed(number, fragment.line, fragment.column)
 
     def pieces(self, fragment: Fragment, *, tags: tuple[str, ...]) -> list[Piece]:
         """The pieces of a text; open tags are kept on a stack until their end."""

@@ -126,6 +126,7 @@ def erratum(marker: Marker, evaluation: Evaluation) -> dict[str, object]:
         "finding": marker.reference(corrected),
         "statement": marker.link(target),
         "kind": source.string("kind"),
+        "corrected": [marker.number(each.number) for each in evaluation.corrected],
         "reason": source.string("reason"),
         "date": marker.made(f"erratum-date:{source.id}"),
     }

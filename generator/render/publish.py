@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import ConfigurationError
 
-from generator.render.mkdocs_plugin import FindingsPlugin
+from generator.render.mkdocs_plugin import FindingsPlugin, Stopped
 from generator.render.site import STYLESHEET
-from generator.report.refusal import Report
+from generator.report.refusal import Refusal, Report
 
 KEPT = ("findings", "payloads", "templates", "site_src", "engine", "generator", "tests")
 """Folders of a record that no site may replace."""
@@ -32,9 +33,27 @@ def publish(root: Path, out: Path) -> Report:
     """Build, audit and put in place; raises Stopped with refusals, Misuse where nothing can be written."""
     _check_output(root, out)
     with _folder_beside(out) as folder, logged(logging.WARNING):
-        report = _build(root, folder / "site")
+        try:
+            report = _build(root, folder / "site")
+        except Stopped as stopped:
+            raise Stopped(_placed(stopped.report, root, folder, out)) from None
         _replace(folder, out)
     return report
+
+
+def _placed(report: Report, root: Path, folder: Path, out: Path) -> Report:
+    """A report whose places name the folder that was asked for, not the one that was built into."""
+    built, wanted = (folder / "site").as_posix(), out.as_posix()
+    if out.is_relative_to(root):
+        built, wanted = built.removeprefix(f"{root.as_posix()}/"), out.relative_to(root).as_posix()
+
+    def place(refusal: Refusal) -> Refusal:
+        if not refusal.path.startswith(built):
+            return refusal
+        return replace(refusal, path=wanted + refusal.path.removeprefix(built))
+
+    refusals = [place(each) for each in report.refusals]
+    return replace(report, refusals=refusals, warnings=[place(each) for each in report.warnings])
 
 
 def _check_output(root: Path, out: Path) -> None:

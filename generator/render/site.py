@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generator.gate import source as gate
+from generator.number import erratum
 from generator.number.evaluate import Evaluation, evaluate
 from generator.number.number import Derived, Made
 from generator.record import record as records
@@ -47,10 +48,11 @@ def judge(record: Record, evaluations: dict[str, Evaluation]) -> Report:
     report.warnings.extend(warnings)
     for evaluation in evaluations.values():
         report.extend(evaluation.refusals)
-        report.numbers += leaves(evaluation)
+        report.numbers += leaves(evaluation.printed)
         report.derived += sum(isinstance(number, Derived) for number in evaluation.printed)
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
+    report.extend(erratum.faults(evaluations.values()))
     report.pages = len(evaluations)
     return report
 

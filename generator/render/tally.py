@@ -30,7 +30,7 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
         "payloads-count": len(record.payloads),
         "kills-count": len(record.kills),
         "errata-count": len(record.errata),
-        "numbers-count": sum(_numbers(each) for each in evaluations if each.source.kind == "finding"),
+        "numbers-count": sum(_numbers(each) for each in evaluations),
     }
     for status in STATUSES:
         values[f"findings-count:{status}"] = sum(each.string("status") == status for each in findings)
@@ -43,13 +43,17 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
 
 
 def _numbers(evaluation: Evaluation) -> int:
-    """Leaves and derived numbers that the page of a finding prints; texts are none."""
-    return leaves(evaluation) + sum(isinstance(number, Derived) for number in evaluation.printed)
+    """What a source adds to the pages of findings: all its numbers, or those that an erratum corrects."""
+    if evaluation.source.kind == "erratum":
+        shown = [piece.number for piece in evaluation.corrected]
+    else:
+        shown = list(evaluation.printed) if evaluation.source.kind == "finding" else []
+    return leaves(shown) + sum(isinstance(number, Derived) for number in shown)
 
 
-def leaves(evaluation: Evaluation) -> int:
-    """Numbers of a source that are read straight from a payload."""
-    return sum(_size(number) for number in evaluation.printed)
+def leaves(numbers: Iterable[Number]) -> int:
+    """How many of them are read straight from a payload; an interval is three, a text is none."""
+    return sum(_size(number) for number in numbers)
 
 
 def _size(number: Number) -> int:
