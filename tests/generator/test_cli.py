@@ -166,6 +166,19 @@ def test_the_built_site_passes_its_audit_and_a_planted_digit_does_not(built: Pat
     assert "untraced-number" in result.output
 
 
+def test_a_number_in_the_theme_is_stopped_by_the_audit_at_its_place_in_the_site(tmp_path: Path) -> None:
+    theme = "  name: material\n  custom_dir: theme\n"
+    changes = {
+        "mkdocs.yml": sample_record.MKDOCS.replace("  name: material\n", theme),
+        "theme/main.html": '{% extends "base.html" %}\n{% block footer %}<p>Visited 7 times</p>{% endblock %}\n',
+    }
+    root = sample_record.write(tmp_path, changes)
+    result = call("build", "--root", root)
+    assert result.exit_code == 1
+    assert re.search(r"^site/findings/F-01\.html:\d+:\d+: untraced-number", result.output, re.MULTILINE)
+    assert not (root / "site").exists()
+
+
 MISUSE = {
     "no record": (("check", "--root", "."), "no folder findings/"),
     "no configuration": (("build",), "mkdocs.yml is not there"),
