@@ -170,7 +170,7 @@ def test_a_number_in_the_theme_is_stopped_by_the_audit_at_its_place_in_the_site(
     theme = "  name: material\n  custom_dir: theme\n"
     changes = {
         "mkdocs.yml": sample_record.MKDOCS.replace("  name: material\n", theme),
-        "theme/main.html": '{% extends "base.html" %}\n{% block footer %}<p>Visited 7 times</p>{% endblock %}\n',
+        "theme/main.html": '{% extends "base.html" %}{% block footer %}<p>Visited 7 times</p>{% endblock %}',
     }
     root = sample_record.write(tmp_path, changes)
     result = call("build", "--root", root)
