@@ -14,8 +14,10 @@ from engine.coding import lockstep
 from engine.coding.conformance import FOLDER, model
 
 THIRDS = {"kind": "static", "counts": [1, 1, 1]}
+FOURTHS = {"kind": "static", "counts": [1, 1, 1, 1]}
 SKEWED = {"kind": "static", "counts": [40, 1, 17, 0, 5, 90, 3, 100]}
 RARE = {"kind": "static", "counts": [1, (1 << 24) - 2, 1]}
+ENDED = {"kind": "static", "counts": [40, 17, 5, 90, 3, 100, 1]}
 SMALL = {"kind": "adaptive", "symbols": 8, "increment": 32, "limit": 256}
 BYTES = {"kind": "adaptive", "symbols": 256, "increment": 24, "limit": 2048}
 TEXT = (
@@ -44,21 +46,26 @@ def drawn(counts: list[int], length: int, state: int) -> list[int]:
 def accepted() -> dict[str, tuple[str, dict[str, Any], list[int], int | None]]:
     """Name: what it shows, model, message, end symbol."""
     skewed = drawn(SKEWED["counts"], 300, 7)  # type: ignore[arg-type]
-    drifting = [s % 8 for i in range(6) for s in drawn([1 + 30 * (j == i) for j in range(8)], 60, i)]
+    drifting = [s for i in range(6) for s in drawn([1 + 30 * (j == i) for j in range(8)], 60, i)]
     return {
         "core-1-empty": ("no symbol, no byte", THIRDS, [], None),
         "core-2-one-symbol": ("one symbol", SKEWED, [4], None),
         "core-3-static": ("a skewed static model with a symbol of count zero", SKEWED, skewed, None),
         "core-4-carry": ("a carry through a run of ten words", THIRDS, straddling(115) + [2] * 30, None),
         "core-5-rescale": ("an adaptive model that rescales dozens of times", SMALL, drifting, None),
-        "core-6-end": ("a message that says itself where it ends", SKEWED, [*skewed[:40], 1], 1),
+        "core-6-end": ("a message that says itself where it ends", ENDED, [0, 3, 5, 5, 1, 3, 2, 6], 6),
         "certain-power": ("a symbol without alternative, total a power of two", _static(4), [0] * 500, None),
         "certain-odd": ("a symbol without alternative, total five", _static(5), [0] * 500, None),
         "total-largest": ("the largest total, symbols of count one", RARE, [0, 1, 2, 1, 1, 0, 0, 2], None),
         "total-searched": ("a total too large for a table", _static(70000, 1, 70000), [0, 1, 2] * 9, None),
         "total-tabled": ("the largest total with a table", _static(1, 65535), [0, 1, 0, 0, 1], None),
         "exactly-least": ("an interval exactly as narrow as allowed", _static(1, 65535), [0] * 9, None),
-        "run-released": ("a run of ten words that no carry reaches", THIRDS, straddling(115) + [0] * 30, None),
+        "run-released": (
+            "a run of ten words that no carry reaches",
+            THIRDS,
+            straddling(115) + [0] * 30,
+            None,
+        ),
         "run-first": ("words of ones from the first on", _static(65535, 1), [1] * 6, None),
         "run-carried-at-end": ("a carry that only the ending makes", THIRDS, straddling(115), None),
         "run-open-at-end": ("a run that only the ending releases", THIRDS, [*straddling(115), 0], None),
@@ -67,7 +74,7 @@ def accepted() -> dict[str, tuple[str, dict[str, Any], list[int], int | None]]:
         "zeros-between": ("counts of zero between others", _static(0, 2, 0, 3, 0), [1, 3, 3, 1] * 9, None),
         "ending-1": ("an ending of one byte", _static(1, 1), [1], None),
         "ending-2": ("an ending of two bytes", _static(1, 300), [0], None),
-        "ending-3": ("an ending of three bytes", _static(1, 65535, 1), [1] * 9 + [2], None),
+        "ending-3": ("an ending of three bytes", _static(5, 1, 65529), [1], None),
         "adaptive-one": ("an adaptive model of one symbol", _adaptive(1, 1, 2), [0] * 50, None),
         "adaptive-tight": ("limits that just fit", _adaptive(5, 3, 8), drawn([1, 2, 3, 4, 5], 80, 3), None),
         "adaptive-wide": ("blocks of unequal size", _adaptive(70, 9, 400), drawn([1] * 70, 150, 5), None),
@@ -91,8 +98,7 @@ def _cycle(tables: int) -> dict[str, Any]:
 def refused() -> dict[str, dict[str, Any]]:
     """Name: the vector. Codes are those of accepted vectors, spoilt."""
     code = lockstep.encode(accepted()["core-3-static"][2], model(SKEWED))
-    flipped = bytearray(code)
-    flipped[-1] ^= 1
+    ended = lockstep.encode([0, 3, 5, 5], model(ENDED)).hex()
     from_core = {"model": SKEWED, "count": 300, "end": None}
     thirds = {"model": THIRDS, "end": None}
     return {
@@ -102,11 +108,12 @@ def refused() -> dict[str, dict[str, Any]]:
         "bad-trailing-zero": {"refused": "trailing", **from_core, "code": (code + b"\0").hex()},
         "bad-trailing-half": {"refused": "trailing", **from_core, "count": 150, "code": code.hex()},
         "bad-trailing-empty": {"refused": "trailing", **thirds, "count": 0, "code": "00"},
-        "bad-flipped-end": {"refused": "canonical", **from_core, "code": bytes(flipped).hex()},
+        "bad-flipped-end": {"refused": "canonical", **from_core, "code": _flipped(code, -1)},
+        "bad-flipped-start": {"refused": "canonical", **from_core, "code": _flipped(code, 0)},
         "bad-slack": {"refused": "slack", **thirds, "count": 1, "code": "ff" * 7},
-        "bad-wrong-model": {"refused": "truncated", "model": THIRDS, "count": 300, "end": None, "code": code.hex()},
-        "bad-endless": {"refused": "endless", "model": SKEWED, "count": 40, "end": 1, "code": code.hex()},
-        "bad-endless-empty": {"refused": "endless", "model": SKEWED, "count": 0, "end": 1, "code": ""},
+        "bad-wrong-model": {"refused": "truncated", **from_core, "model": FOURTHS, "code": code.hex()},
+        "bad-endless": {"refused": "endless", "model": ENDED, "count": 4, "end": 6, "code": ended},
+        "bad-endless-empty": {"refused": "endless", "model": ENDED, "count": 0, "end": 6, "code": ""},
         "bad-model-empty": _model(_static()),
         "bad-model-nothing": _model(_static(0, 0)),
         "bad-model-large": _model(_static(LAST, 2)),
@@ -120,6 +127,12 @@ def refused() -> dict[str, dict[str, Any]]:
         "bad-symbol-beyond": _symbol(SMALL, [0, 8]),
         "bad-symbol-below": _symbol(SMALL, [-1]),
     }
+
+
+def _flipped(code: bytes, at: int) -> str:
+    spoilt = bytearray(code)
+    spoilt[at] ^= 1
+    return spoilt.hex()
 
 
 def _model(described: dict[str, Any]) -> dict[str, Any]:
