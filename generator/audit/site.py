@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 from generator.audit import stylesheet, surface
@@ -22,6 +23,10 @@ from generator.report.refusal import Refusal, Report
 
 PAGE_LIMIT = 32 * 1024 * 1024
 """Bytes of the largest file of a site that is read."""
+
+SEARCH = re.compile(r"(?:^|/)search_index\.js(?:on)?$")
+SCRIPT = "var __index = "
+"""What the offline form of the search index puts in front of it."""
 
 TERMS = "findings/terms.toml"
 PAGES = frozenset({".html", ".htm", ".xhtml"})
@@ -88,9 +93,9 @@ class Audit:
     def read_search(self) -> None:
         """The search index repeats passages of pages, stripped of their marks."""
         for file in self.files:
-            if file.path.endswith("search_index.json"):
-                text = self._read(file)
-                self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text or "{}"))
+            if SEARCH.search(file.path):
+                text = (self._read(file) or "{}").removeprefix(SCRIPT).removesuffix(";")
+                self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text))
 
     def _index(self, file: File, text: str) -> Iterator[Echo]:
         try:
@@ -302,7 +307,7 @@ class Audit:
 def _passages(written: str) -> Iterator[str]:
     """The texts of a search entry between block tags, which the theme keeps in it."""
     if "<" not in written:
-        yield from (line for line in written.split("\n") if line.strip())
+        yield from (unescape(line) for line in written.split("\n") if line.strip())
         return
     parts: list[str] = []
     for piece in re.split(r"(<[^>]*>)", written):
@@ -310,9 +315,9 @@ def _passages(written: str) -> Iterator[str]:
         if name is None:
             parts.append(piece)
         elif name[1].lower() in surface.BLOCKS:
-            yield "".join(parts)
+            yield unescape("".join(parts))
             parts = []
-    yield "".join(parts)
+    yield unescape("".join(parts))
 
 
 def _terms(root: Path) -> list[str]:

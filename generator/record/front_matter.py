@@ -6,7 +6,7 @@ keep the characters that the author typed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
@@ -64,6 +64,7 @@ class _Reader:
     first_line: int
     refusals: list[Refusal]
     places: dict[str, Place]
+    seen: set[int] = field(default_factory=set)
 
     def mapping(self, node: yaml.MappingNode, prefix: str) -> dict[str, object]:
         values: dict[str, object] = {}
@@ -82,6 +83,12 @@ class _Reader:
 
     def value(self, node: yaml.Node, name: str) -> object:
         self.places[name] = self._place(node)
+        if id(node) in self.seen:
+            self._refuse(
+                node, "", "Write the value out; aliases of YAML are not followed.", "bad-front-matter"
+            )
+            return ""
+        self.seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, f"{name}.")
         if isinstance(node, yaml.SequenceNode):

@@ -64,8 +64,9 @@ def find_root(start: Path) -> Path | None:
 def load(root: Path) -> Record:
     """Read everything below a root; what is wrong with it is in refusals, nothing is raised for it."""
     refusals: list[Refusal] = []
-    sources = _collect(refusals, _source_paths(root), lambda path: source.read(root, path))
-    names = sorted(set(_payload_paths(root)) | _named(sources, refusals, root))
+    paths = _readable(refusals, _source_paths(root))
+    sources = _collect(refusals, paths, lambda path: source.read(root, path))
+    names = sorted({*_readable(refusals, _payload_paths(root)), *_named(sources, refusals, root)})
     payloads = {each.path: each for each in _collect(refusals, names, lambda path: payload.read(root, path))}
     known_terms = _collect(refusals, [terms.PATH], lambda _: terms.read(root))
     refusals.extend(checksums.check(root, payloads))
@@ -100,6 +101,16 @@ def _collect(refusals: list[Refusal], given: Iterable[Given], read: Callable[[Gi
         except Refused as refused:
             refusals.extend(refused.refusals)
     return got
+
+
+def _readable(refusals: list[Refusal], paths: Iterable[str]) -> Iterator[str]:
+    """Paths that can be written in a page; a file name that is not UTF-8, or does not print, is refused."""
+    for path in paths:
+        if path.isprintable():
+            yield path
+        else:
+            message = "The name of the file is not UTF-8, or does not print."
+            refusals.append(Refusal(ascii(path)[1:-1], 1, 1, "bad-encoding", "", message))
 
 
 def _source_paths(root: Path) -> list[str]:

@@ -10,6 +10,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         made = self._made(page)
         if made is None:
             return markdown
-        page.meta = {"title": made.title} if made.title else {}
+        page.meta = {"title": escape(made.title, quote=False)} if made.title else {}
         if "navigation.tabs" in config.theme.get("features", ()):
             page.meta["hide"] = ["navigation"]
         if not made.searchable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,10 @@ from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
 from generator.render.tally import count, leaves
-from generator.report.refusal import Refused, Report
+from generator.report.refusal import Refusal, Refused, Report
+
+MADE = ("findings/index.md", "kill-criteria.md", "errata.md", "payloads/index.md")
+"""Pages that the generator makes beside those of findings and payloads."""
 
 STYLESHEET = "assets/findings.css"
 
@@ -52,9 +57,22 @@ def judge(record: Record, evaluations: dict[str, Evaluation]) -> Report:
         report.derived += sum(isinstance(number, Derived) for number in evaluation.printed)
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
+    report.extend(_reserved(record))
     report.extend(erratum.faults(evaluations.values()))
     report.pages = len(evaluations)
     return report
+
+
+def _reserved(record: Record) -> Iterator[Refusal]:
+    """Files whose pages would stand where the generator puts its own."""
+    made = {f"site_src/{name}" for name in MADE} | ({"site_src/index.md"} if record.landing else set())
+    for each in record.pages:
+        if each.path in made or re.match(r"site_src/(findings|payloads)/", each.path):
+            message = "The generator makes the page that this file would make. Name it otherwise."
+            yield Refusal(each.path, 1, 1, "bad-template", each.path, message)
+    if "payloads/index.json" in record.payloads:
+        message = "The list of payloads has this place. Put the file in a folder of its record."
+        yield Refusal("payloads/index.json", 1, 1, "bad-payload", "payloads/index.json", message)
 
 
 def build(root: Path) -> Site:
