@@ -113,12 +113,14 @@ _RULES = (
         "Two numbers run together and read as another one. Put words between them.",
     ),
     (
-        re.compile(rf"(?<![\w)])[.,]{NUMBER}|{NUMBER}(?=[A-Za-zµμ°×^])"),
+        re.compile(rf"(?<![\w)])[.,]{NUMBER}|{NUMBER}(?=[A-Za-zµμ°×^]|[ \u00a0\u202f][kKMGB]\b)"),
         "display-mismatch",
         "What touches the number changes it. Use a form that prints it, or leave a space.",
     ),
     (
-        re.compile(rf"(?:(?<![\w\ue000\ue001)\]’'])[-−–‐‑﹣－+±∓]|(?:^|[(=<>≤≥:,])\s*[-−]\s){NUMBER}"),
+        re.compile(
+            rf"(?:(?<![\w\ue000\ue001)\]’'])[-−–‐‑﹣－+±∓]|(?:^|[(=<>≤≥:,])\s*[-−]\s|\b(?i:minus|negative|plus)\s+){NUMBER}"
+        ),
         "display-mismatch",
         "A sign typed before the number changes it. Use the signed form.",
     ),

@@ -26,6 +26,8 @@ _MARK = re.compile(r"(?:<a(?P<link>\s[^<>]*)>(?P<linked>[^<]*)</a>|(?P<bare>[^<]
 _REFERENCE = re.compile(r"([^<]*)</a\s*>", re.IGNORECASE)
 _LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
 _ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
+_REDIRECTING = frozenset({"base", "img", "link", "source", "image", "use", "ol"})
+LINE_ANCHOR = re.compile(r"L[0-9]+")
 _CODE = frozenset({"code", "pre", "kbd", "samp"})
 _HEADINGS = frozenset({"h1"})
 
@@ -96,6 +98,8 @@ class Reader:
         given = attributes(written) if written else {}
         if surface.SPOKEN_HINT(written) or name in surface.VALUED or name == "meta":
             self._spoken(name, given, token)
+        if name in _REDIRECTING or LINE_ANCHOR.fullmatch(given.get("id", given.get("name", ""))):
+            self._misleads(name, given, token)
         if name == "data":
             self._mark(given, token)
         elif name == "span":
@@ -141,12 +145,27 @@ class Reader:
             self._style(content, start)
         elif name in ("title", "textarea"):
             self._flow.add(Piece(unescape(content), start, content))
-            self._flush(echo=True)
+            self._flush(echo=name == "title")
         elif name == "noscript":
             self._walk(tokens(self.html, start, token.end("content")))
             self._flush()
         elif name == "iframe" and content.strip():
             self.refuse(start, "bad-page", "The content of an iframe element cannot be read as text.")
+
+    def _misleads(self, name: str, given: dict[str, str], token: Token) -> None:
+        """What would make a link land elsewhere, or show a picture that no text stands for."""
+        if LINE_ANCHOR.fullmatch(given.get("id", given.get("name", ""))):
+            message = "An anchor of this form belongs to a line of a verbatim block."
+            self.refuse(token.start(), "place-mismatch", message)
+        address = given.get("href", given.get("src", "")).lstrip().lower()
+        if name == "base":
+            self.refuse(token.start(), "bad-page", "A base address would make every link land elsewhere.")
+        elif address.startswith("data:") and ("svg" in address[:40] or name == "link"):
+            self.refuse(token.start(), "bad-page", "A drawing inside an address cannot be read as text.")
+        elif name == "ol" and ("reversed" in given or given.get("start", "1") != "1"):
+            self.refuse(
+                token.start(), "untraced-number", "A list that does not count from one prints a number."
+            )
 
     # Marks
 
@@ -186,7 +205,10 @@ class Reader:
             return
         if shape["link"] is None:
             raise Fault("place-mismatch", "The number has no link to its line.")
-        href = attributes(shape["link"]).get("href", "")
+        given = attributes(shape["link"])
+        if not given.keys() <= {"href", "class"}:
+            raise Fault("untraced-number", "The link of a mark has an address and nothing that is read.")
+        href = given.get("href", "")
         target, fragment = resolve(self.reading.path, href)
         self.reading.links.append(Link(offset, target, fragment, proof.lands, text))
 

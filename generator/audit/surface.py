@@ -25,7 +25,7 @@ BLOCKS = _words(
 
 SPOKEN = _words(
     "title alt aria-label aria-description aria-roledescription aria-valuetext aria-valuenow placeholder "
-    "label summary data-title data-linenos data-md-annotation-id start srcdoc abbr"
+    "label summary data-title data-linenos data-md-annotation-id srcdoc abbr"
 )
 """Attributes whose text is seen or heard, on any element."""
 

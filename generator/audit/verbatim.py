@@ -26,9 +26,11 @@ class Lines:
     start: int
     end: int
     text: str = ""
+    anchored: bool = False
 
     def holds(self, path: str, line: int) -> bool:
-        return path == self.path and self.first <= line <= self.last
+        """Whether a link to the line's anchor lands here."""
+        return self.anchored and path == self.path and self.first <= line <= self.last
 
 
 def block(html: str, start: int, given: dict[str, str], evidence: Evidence) -> Lines:
@@ -40,11 +42,13 @@ def block(html: str, start: int, given: dict[str, str], evidence: Evidence) -> L
     data = evidence.hashed(match["path"], given.get("data-sha256", "")).data
     expected = _slice(data, first, last, match["path"])
     end = _end(html, start)
-    text = _read(html, start, end, first)
+    text, anchors = _read(html, start, end, first)
     if text.removesuffix("\n") != expected.removesuffix("\n"):
         number = _first_difference(text, expected) + first
         raise Fault("display-mismatch", f"The block differs from {match['path']} at line {number}.")
-    return Lines(match["path"], first, last, start, end, text)
+    if anchors not in (0, last - first + 1):
+        raise Fault("place-mismatch", "Some lines of the block have an anchor and some have none.")
+    return Lines(match["path"], first, last, start, end, text, anchors > 0)
 
 
 def gutter(html: str, start: int, given: dict[str, str]) -> Lines:
@@ -79,10 +83,11 @@ def _slice(data: bytes, first: int, last: int, path: str) -> str:
         raise Fault("bad-encoding", f"{path} is not UTF-8.") from None
 
 
-def _read(html: str, start: int, end: int, first: int) -> str:
-    """The text of a block; every anchor in it must name the line on which it stands."""
+def _read(html: str, start: int, end: int, first: int) -> tuple[str, int]:
+    """The text of a block and how many lines have an anchor; each must name the line on which it stands."""
     parts: list[str] = []
     line = first
+    anchors = 0
     for token in tokens(html, start, end):
         if token.lastgroup == "text":
             parts.append(unescape(token[0]) if "&" in token[0] else token[0])
@@ -94,9 +99,10 @@ def _read(html: str, start: int, end: int, first: int) -> str:
                 raise Fault("display-mismatch", "A verbatim block holds text and line anchors only.")
             if anchor is not None and anchor != f"L{line}":
                 raise Fault("place-mismatch", f"The anchor {anchor} stands on line {line}.")
+            anchors += anchor is not None
         elif token.lastgroup not in ("attributes", "end"):
             raise Fault("display-mismatch", "A verbatim block holds text and line anchors only.")
-    return "".join(parts)
+    return "".join(parts), anchors
 
 
 def _first_difference(left: str, right: str) -> int:

@@ -16,6 +16,11 @@ SMALL = frozenset(
 )
 """Roman numerals in lower case, up to thirty-nine."""
 
+ACRONYMS = frozenset(
+    {"CLI", "CI", "CD", "MD", "ML", "DL", "CV", "DI", "MM", "CC", "DC", "MC", "CM", "DM", "MIX"}
+)
+"""Well-formed Roman numerals that hardly ever are one."""
+
 _SURE = re.compile(r"(?<![A-Za-z0-9_])[IVX]{2,}(?![A-Za-z0-9_])")
 _LARGE = re.compile(
     r"(?<![A-Za-z0-9_])(?=[IVXLCDM]{2})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
@@ -33,7 +38,7 @@ def spans(folded: str, letters: Collection[str]) -> Iterator[tuple[int, int, str
     if _CAPITALS(folded):
         sure = [match.span() for match in _SURE.finditer(folded)]
         yield from ((start, end, "roman") for start, end in sure)
-        large = (match.span() for match in _LARGE.finditer(folded) if match[0])
+        large = (match.span() for match in _LARGE.finditer(folded) if match[0] not in ACRONYMS)
         yield from ((start, end, "roman-maybe") for start, end in large if (start, end) not in sure)
     if not SMALL.isdisjoint(letters):
         yield from ((match.start(), match.end(), "roman-maybe") for match in _SMALL.finditer(folded))

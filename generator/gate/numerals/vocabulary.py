@@ -63,7 +63,8 @@ CLAIMING = _list(
 
 COMPARATIVES = r"(?:more|less|fewer|better|worse|faster|slower|larger|smaller|higher|lower)\s+than"
 
-_DETERMINER = r"(?:the|its|their|our|your|his|her|my|each|every|very|s|whose)"
+_DETERMINER = r"(?:the|its|each|every|very|whose)"
+_POSSESSOR = r"(?:their|our|your|his|her|my)"
 _AFTER_A_SECOND = (
     r"(?:and|or|of|in|on|at|for|with|than|when|as|is|was|are|if|while|per|to|by|from|after|before|but"
     r"|on|over|under|against|here|there|long|ago|later|a|the|we|it|that|which)\b"
@@ -71,7 +72,7 @@ _AFTER_A_SECOND = (
 PHRASES = (
     rf"\b{_DETERMINER}\s+first(?!\s+(?:time|place|glance|of\s+all)\b)(?![\w-])",
     r"\b(?:rank|ranks|ranked|ranking|place|placed|places|finish|finished|finishes)\s+(?:first|second|third)\b",
-    rf"\b{_DETERMINER}\s+second(?![\w-])",
+    rf"\b(?:{_DETERMINER}|{_POSSESSOR})\s+second(?![\w-])",
     rf"\ba\s+second(?=\s+(?!{_AFTER_A_SECOND})[a-z])",
     r"\bfirst-(?!class|hand|party|come|time|rate|name|person)[a-z]+",
     r"\bsecond-(?!hand|guess|class|rate|person)[a-z]+",
@@ -113,14 +114,14 @@ EXEMPTIONS = (
         "a new one",
         r"\b(?:the|a|an|each|any)\s+(?:new|old|other|same|last|next|right|wrong|good|better|best|simple|simpler"
         r"|small|smaller|large|larger|big|bigger|different|former|latter|previous|existing|first|second|short"
-        rf"|shorter|long|longer|plain|real|custom|default|single)\s+ones?\b{_CLAUSE}",
+        rf"|shorter|long|longer|plain|real|custom|default|single|possible|simplest|latest|only)\s+ones?\b{_CLAUSE}",
         "We wrote a new one.",
         "We wrote a new one-layer draft.",
     ),
     Exemption("plural ones", r"\bones\b", "The old ones stay.", "The old one hundred stay."),
     Exemption(
         "one of",
-        r"\bone\s+of\s+(?:the|these|those|them|us|its|our|their|which)\b",
+        rf"\bone\s+of\b(?!\s+(?:the\s+)?(?:{'|'.join([*ONES, *TEENS])}|[0-9]))",
         "One of the runs failed.",
         "One of two runs failed.",
     ),
@@ -129,7 +130,7 @@ EXEMPTIONS = (
         "generic one",
         r"\b(?:if|when|that|as|what|how|where|whether|because|so|then|,)\s+one\s+(?:can|cannot|may|might|must"
         r"|could|should|would|wants|needs|expects|prefers|has\s+to|looks|reads|uses|takes|sees|gets)\b"
-        r"|\bone\s+(?:can|cannot|may|might|must|could|should|would)\b",
+        r"|\bone\s+(?:has\s+to|can|cannot|may|might|must|could|should|would)\b",
         "This is what one would expect.",
         "This is what one run gave.",
     ),
@@ -160,7 +161,7 @@ EXEMPTIONS = (
     ),
     Exemption(
         "half as a term",
-        r"\bhalf[\s-](?:even|open|up|down|widths?|precision|life|lives|way)\b",
+        r"\bhalf[\s-](?:even|open|closed|up|down|widths?|precision|life|lives|way)\b",
         "Rounding is half-even.",
         "Rounding is half done.",
     ),
@@ -173,9 +174,15 @@ EXEMPTIONS = (
     ),
     Exemption(
         "zero as a term",
-        r"\b(?:non[\s-]?zero|zero-(?:width|based|copy|padded|indexed|day)|zero\s+out|zeroed)\b",
+        r"\b(?:non[\s-]?zero|zero[\s-]width|zero-(?:based|copy|padded|indexed|day)|zero\s+out|zeroed)\b",
         "The index is zero-based.",
         "The index is zero here.",
+    ),
+    Exemption(
+        "or more",
+        r"\b(?:zero|one|two)\s+or\s+more\b|\bmore\s+than\s+one\b|\bone\s+thing\b",
+        "Name one or more payloads, more than one if need be.",
+        "Name one or two payloads.",
     ),
     Exemption(
         "none the less", r"\bnone\s+the\s+(?:less|wiser)\b", "It was none the less kept.", "None was kept."
