@@ -203,6 +203,17 @@ MARKS: dict[str, tuple[str, str, str]] = {
     "a point typed before a number": (LEAF, " ." + LEAF, "display-mismatch"),
     "two numbers run together": (LEAF, LEAF + LEAF, "display-mismatch"),
     "two numbers joined by a point": (LEAF, LEAF + "." + LEAF, "display-mismatch"),
+    "minus in words before a number": (SIGNED, "minus " + LEAF, "display-mismatch"),
+    "a magnitude typed after a number": (LEAF, LEAF + "\u00a0k", "display-mismatch"),
+    "a title on the link of a mark": (LEAF, LEAF.replace("<a ", '<a title="9" '), "untraced-number"),
+    "an anchor that passes for a line": ("<p>It", '<p id="L8">It', "place-mismatch"),
+    "a base address": ("</head>", '<base href="https://x.org/"></head>', "bad-page"),
+    "a drawing inside an address": (
+        'src="x5.png"',
+        'src="data:image/svg+xml,%3Csvg%3E%3Ctext%3E7%3C/text%3E%3C/svg%3E"',
+        "bad-page",
+    ),
+    "a list that counts down": ("</body>", "<ol reversed><li>a</li></ol></body>", "untraced-number"),
     "a digit typed against a number": (LEAF, LEAF + "5", "untraced-number"),
     "an id that leads elsewhere": ('href="F-01.html">F-01', 'href="../index.html">F-01', "unknown-id"),
     "an id that leads nowhere": ("kill-criteria.html#K-1", "kill-criteria.html#K-2", "unknown-id"),
@@ -332,6 +343,18 @@ def test_a_changed_digit_of_a_cited_value_is_refused_though_every_digest_agrees(
     changes |= {made.PATH: text, "site/payloads/acceptance/lookup.json": text}
     changes[PAYLOAD_PAGE] = made.payload_page(made.Payload(text))
     assert _codes(tmp_path, changes) & {"display-mismatch", "zero-shown", "claim-false", "bad-payload"}
+
+
+def test_a_payload_page_without_anchors_is_no_place_to_land(tmp_path: Path) -> None:
+    text = re.sub(r'<span id="L\d+">(.*)</span>', r"\1", made.payload_page())
+    assert "place-mismatch" in _codes(tmp_path, {PAYLOAD_PAGE: text})
+
+
+def test_the_offline_form_of_the_search_index_is_read_too(tmp_path: Path) -> None:
+    honest = "var __index = " + made.files()["site/search/search_index.json"] + ";"
+    assert _codes(tmp_path, {"site/search/search_index.js": honest}) == set()
+    planted = honest.replace("It emits 2.60", "It emits 2.41")
+    assert _codes(tmp_path, {"site/search/search_index.js": planted}) == {"untraced-number"}
 
 
 VERBATIM: dict[str, tuple[str, str, str]] = {
