@@ -354,7 +354,7 @@ def test_the_offline_form_of_the_search_index_is_read_too(tmp_path: Path) -> Non
     honest = "var __index = " + made.files()["site/search/search_index.json"] + ";"
     assert _codes(tmp_path, {"site/search/search_index.js": honest}) == set()
     planted = honest.replace("It emits 2.60", "It emits 2.41")
-    assert _codes(tmp_path, {"site/search/search_index.js": planted}) == {"untraced-number"}
+    assert "untraced-number" in _codes(tmp_path, {"site/search/search_index.js": planted})
 
 
 VERBATIM: dict[str, tuple[str, str, str]] = {
