@@ -148,7 +148,7 @@ def test_ten_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_bar_shows_the_work_done_and_the_time_left(tmp_path: Path) -> None:
     printed = Place(tmp_path).finish()
-    bar = r"small: *(\d+)%\|.*?\| (\d+)/60 s of work \[(\d\d:\d\d)<(\d\d:\d\d), draw/\d\d"
+    bar = r"small: *(\d+)%\|.*?\| (\d+)/60 s of work \[(\d\d:\d\d)<(\d\d:\d\d)\], draw/\d\d"
     shown = re.findall(bar, printed)
     assert len(shown) > 3, printed
     assert [int(row[0]) for row in shown] == sorted(int(row[0]) for row in shown)
