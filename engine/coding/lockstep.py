@@ -63,10 +63,12 @@ class Static:
 
     def __init__(self, counts: Sequence[int]) -> None:
         if not all(isinstance(count, int) and count >= 0 for count in counts):
-            raise BadData("static model", "has a count that is no integer from 0 up.", "Round the counts.")
+            remedy = "Round the counts."  # [counts]
+            raise BadData("static model", "has a count that is no integer from 0 up.", remedy)
         self.total = sum(counts)
-        if not 1 <= self.total <= TOTAL_LIMIT:  # [total]
-            raise BadData("static model", f"has total {self.total}.", f"Scale it to 1…{TOTAL_LIMIT}.")
+        if not 1 <= self.total <= TOTAL_LIMIT:
+            remedy = f"Scale it to 1 … {TOTAL_LIMIT}."  # [total]
+            raise BadData("static model", f"has total {self.total}.", remedy)
         starts = accumulate(counts, initial=0)
         self._found = [
             (symbol, start, count, self.total)
@@ -75,7 +77,7 @@ class Static:
         ]
         self._steps = _Shares((found[0], found[1:]) for found in self._found)
         self._starts = [start for _, start, _, _ in self._found]
-        self.find: Callable[[int], Found] = self._search  # [search]
+        self.find: Callable[[int], Found] = self._search
         if self.total <= TABLE_LIMIT:
             table = [found for found in self._found for _ in repeat(None, found[2])]  # [table]
             self.find = table.__getitem__
@@ -90,7 +92,8 @@ class Static:
 
 class _Shares(dict[int, Step]):
     def __missing__(self, symbol: int) -> Step:
-        raise BadData(f"symbol {symbol}", "has no share in the static model.", "Give it a count.")
+        remedy = "Give it a count."  # [no-share]
+        raise BadData(f"symbol {symbol}", "has no share in the static model.", remedy)
 
 
 class Adaptive:
@@ -106,12 +109,10 @@ class Adaptive:
     """
 
     def __init__(self, symbols: int, increment: int, limit: int) -> None:
-        if min(symbols, increment) < 1 or not symbols + increment <= limit <= TOTAL_LIMIT:  # [limits]
-            raise BadData(
-                "adaptive model",
-                f"cannot have {symbols} symbols, increment {increment} and limit {limit}.",
-                f"Keep both at least 1 and their sum within the limit, and that within {TOTAL_LIMIT}.",
-            )
+        if min(symbols, increment) < 1 or not symbols + increment <= limit <= TOTAL_LIMIT:
+            problem = f"cannot have {symbols} symbols, increment {increment} and limit {limit}."  # [limits]
+            remedy = f"Keep both at least 1 and their sum within the limit, and that within {TOTAL_LIMIT}."
+            raise BadData("adaptive model", problem, remedy)
         self._increment, self._limit = increment, limit
         self._shift = (symbols - 1).bit_length() + 1 >> 1
         self._block = 1 << self._shift
@@ -126,7 +127,8 @@ class Adaptive:
         """The step of each symbol; `BadData` for one outside 0 … symbols - 1."""
         for symbol in message:
             if not 0 <= symbol < len(self._counts):
-                raise BadData(f"symbol {symbol}", "is unknown to the adaptive model.", "Widen the model.")
+                remedy = "Widen the model."  # [no-share]
+                raise BadData(f"symbol {symbol}", "is unknown to the adaptive model.", remedy)
             block = symbol >> self._shift
             start = sum(self._sums[:block]) + sum(self._counts[block << self._shift : symbol])
             step = start, self._counts[symbol], self.total
@@ -150,7 +152,8 @@ class Adaptive:
         self._sums[symbol >> self._shift] += self._increment
         self.total += self._increment
         if self.total > self._limit:
-            self._set([count - (count >> 1) for count in self._counts])  # [rescale]
+            halved = [count - (count >> 1) for count in self._counts]
+            self._set(halved)  # [rescale]
 
 
 def checked(steps: Iterable[Step]) -> Iterator[Step]:
@@ -173,10 +176,10 @@ def ending(low: int, width: int) -> tuple[int, int]:
     """
     for length in range(TAIL):
         unit = FULL >> 8 * length
-        point = -(-low // unit) * unit  # [ending]
+        point = -(-low // unit) * unit
         if point + unit <= low + width:
             break
-    return length, point
+    return length, point  # [ending]
 
 
 class Encoder:
@@ -203,8 +206,8 @@ class Encoder:
                 unit = width // total  # [narrow]
                 low += unit * start
                 width = unit * count
-                while width < LEAST:  # [shift]
-                    self._settle(low >> WINDOW - WORD)
+                while width < LEAST:
+                    self._settle(low >> WINDOW - WORD)  # [shift]
                     low = (low & LEAST - 1) << WORD
                     width <<= WORD
         finally:
@@ -255,8 +258,8 @@ class Decoder:
             symbol, start, share, total = model.find(slot)
             value -= unit * start
             width = unit * share
-            while width < LEAST:  # [shift]
-                value = value << WORD | self._word()
+            while width < LEAST:
+                value = value << WORD | self._word()  # [shift]
                 width <<= WORD
             message.append(symbol)
             if symbol == end:

@@ -18,6 +18,7 @@ FOURTHS = {"kind": "static", "counts": [1, 1, 1, 1]}
 SKEWED = {"kind": "static", "counts": [40, 1, 17, 0, 5, 90, 3, 100]}
 RARE = {"kind": "static", "counts": [1, (1 << 24) - 2, 1]}
 ENDED = {"kind": "static", "counts": [40, 17, 5, 90, 3, 100, 1]}
+LEAST = {"kind": "cycle", "tables": [[1, 65535], [1, 1, 1]]}
 SMALL = {"kind": "adaptive", "symbols": 8, "increment": 32, "limit": 256}
 BYTES = {"kind": "adaptive", "symbols": 256, "increment": 24, "limit": 2048}
 TEXT = (
@@ -57,9 +58,10 @@ def accepted() -> dict[str, tuple[str, dict[str, Any], list[int], int | None]]:
         "certain-power": ("a symbol without alternative, total a power of two", _static(4), [0] * 500, None),
         "certain-odd": ("a symbol without alternative, total five", _static(5), [0] * 500, None),
         "total-largest": ("the largest total, symbols of count one", RARE, [0, 1, 2, 1, 1, 0, 0, 2], None),
+        "total-least": ("the smallest total", _static(1), [0] * 9, None),
         "total-searched": ("a total too large for a table", _static(70000, 1, 70000), [0, 1, 2] * 9, None),
         "total-tabled": ("the largest total with a table", _static(1, 65535), [0, 1, 0, 0, 1], None),
-        "exactly-least": ("an interval exactly as narrow as allowed", _static(1, 65535), [0] * 9, None),
+        "exactly-least": ("an interval exactly as narrow as allowed", LEAST, [0, 2] * 8, None),
         "run-released": (
             "a run of ten words that no carry reaches",
             THIRDS,
@@ -78,6 +80,7 @@ def accepted() -> dict[str, tuple[str, dict[str, Any], list[int], int | None]]:
         "adaptive-one": ("an adaptive model of one symbol", _adaptive(1, 1, 2), [0] * 50, None),
         "adaptive-tight": ("limits that just fit", _adaptive(5, 3, 8), drawn([1, 2, 3, 4, 5], 80, 3), None),
         "adaptive-wide": ("blocks of unequal size", _adaptive(70, 9, 400), drawn([1] * 70, 150, 5), None),
+        "adaptive-largest": ("the largest limit", _adaptive(3, 5592405, LAST + 1), [2, 1, 1, 0, 2] * 5, None),
         "adaptive-text": ("text as bytes, rescaled again and again", BYTES, list(TEXT.encode() * 2), None),
     }
 
@@ -100,11 +103,20 @@ def refused() -> dict[str, dict[str, Any]]:
     code = lockstep.encode(accepted()["core-3-static"][2], model(SKEWED))
     ended = lockstep.encode([0, 3, 5, 5], model(ENDED)).hex()
     from_core = {"model": SKEWED, "count": 300, "end": None}
+    from_ended = {"model": ENDED, "end": 6}
     thirds = {"model": THIRDS, "end": None}
     return {
         "bad-truncated-byte": {"refused": "truncated", **from_core, "code": code[:-1].hex()},
         "bad-truncated-half": {"refused": "truncated", **from_core, "code": code[: len(code) // 2].hex()},
         "bad-truncated-all": {"refused": "truncated", **from_core, "code": ""},
+        "bad-truncated-ending": {"refused": "truncated", **thirds, "count": 1, "code": ""},
+        "bad-truncated-endless": {
+            "refused": "truncated",
+            "model": ENDED,
+            "count": 1000,
+            "end": 6,
+            "code": "",
+        },
         "bad-trailing-zero": {"refused": "trailing", **from_core, "code": (code + b"\0").hex()},
         "bad-trailing-half": {"refused": "trailing", **from_core, "count": 150, "code": code.hex()},
         "bad-trailing-empty": {"refused": "trailing", **thirds, "count": 0, "code": "00"},
@@ -112,8 +124,8 @@ def refused() -> dict[str, dict[str, Any]]:
         "bad-flipped-start": {"refused": "canonical", **from_core, "code": _flipped(code, 0)},
         "bad-slack": {"refused": "slack", **thirds, "count": 1, "code": "ff" * 7},
         "bad-wrong-model": {"refused": "truncated", **from_core, "model": FOURTHS, "code": code.hex()},
-        "bad-endless": {"refused": "endless", "model": ENDED, "count": 4, "end": 6, "code": ended},
-        "bad-endless-empty": {"refused": "endless", "model": ENDED, "count": 0, "end": 6, "code": ""},
+        "bad-endless": {"refused": "endless", **from_ended, "count": 4, "code": ended},
+        "bad-endless-empty": {"refused": "endless", **from_ended, "count": 0, "code": ""},
         "bad-model-empty": _model(_static()),
         "bad-model-nothing": _model(_static(0, 0)),
         "bad-model-large": _model(_static(LAST, 2)),
@@ -156,7 +168,7 @@ def vectors() -> dict[str, dict[str, Any]]:
         name: {
             "shows": shows,
             "model": described,
-            "count": len(message),
+            "count": len(message) if end is None else 1000,
             "end": end,
             "message": message,
             "code": lockstep.encode(message, model(described)).hex(),
