@@ -42,6 +42,8 @@ class Sources:
             return self._evidence.read(argument).sha256
         if name == "erratum-date" and argument:
             return self._date(argument)
+        if rule == "version":
+            return self._version()
         counts = {"findings-count": "F-", "kills-count": "K-", "errata-count": "E-"}
         if rule in counts:
             return str(sum(path.rpartition("/")[2].startswith(counts[rule]) for path in self._fronts))
@@ -58,6 +60,15 @@ class Sources:
             raise Fault("untraced-number", f"{status!r} is no status of a finding.")
         fronts = ((path, front) for path, front in self._fronts.items() if _is_finding(path))
         return sum(front.get("status") == status for _, front in fronts)
+
+    def _version(self) -> str:
+        """What CITATION.cff states after `version:`."""
+        file = self._root / "CITATION.cff"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        for line in lines:
+            if line.startswith("version:"):
+                return line.removeprefix("version:").strip().strip("'\"")
+        raise Fault("unknown-field", "CITATION.cff states no version.")
 
     def _date(self, name: str) -> str:
         front = self._fronts.get(f"findings/errata/{name}.md", {})
