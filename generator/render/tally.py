@@ -50,7 +50,8 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
 def _version(root: Path) -> str | None:
     """The version that CITATION.cff states, where there is one."""
     file = root / "CITATION.cff"
-    stated = re.search(r"^version: *['\"]?([^'\"\s]+)", file.read_text("utf-8"), re.M) if file.is_file() else None
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    stated = re.search(r"^version: *['\"]?([^'\"\s]+)", text, re.MULTILINE)
     return stated[1] if stated else None
 
 
