@@ -10,11 +10,10 @@ from typing import NoReturn
 import click
 
 from generator.record.record import find_root
-from generator.report import json as json_form
-from generator.report import text as text_form
+from generator.report import github, json, sarif, text
 from generator.report.refusal import Refused, Report
 
-_FORMS = {"text": text_form.render, "json": json_form.render}
+_FORMS = {"text": text.render, "json": json.render, "github": github.render, "sarif": sarif.render}
 
 _root = click.option(
     "--root",

@@ -108,13 +108,15 @@ def _nearby(node: Node) -> str:
 
 def _unit(payload: Payload, keys: tuple[str, ...]) -> Unit:
     """The unit of the quantity around a value, its interval or a second interval; none for anything else."""
-    depth = 2 if len(keys) > 1 and keys[-1] in ("low", "high") else 1
+    depth = 1 if keys[-1] == "value" else 2
+    if keys[-1] not in ("value", "low", "high"):
+        return unit.NONE
     for above in range(1, depth + 1):
         owner = payload.root
         for key in keys[:-above]:
             owner = owner.members[key]
         written = owner.members.get("unit")
-        if keys[-1] in ("value", "low", "high") and "value" in owner.members and written is not None:
+        if "value" in owner.members and written is not None:
             return unit.named(written.text if written.kind == "string" else "")
     return unit.NONE
 

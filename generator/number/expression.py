@@ -10,9 +10,8 @@ integers and fractions of integers. A form applies to the whole expression befor
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from generator.number.display import DIGIT_LIMIT, ROUNDED, WHOLE, Form
 from generator.number.fragment import Fragment
@@ -40,9 +39,10 @@ TOKEN_LIMIT = 500
 COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
 FUNCTIONS = ("min", "max", "abs")
 
+_KINDS = ("", "name", "operator", "number", "string", "end", "other")
 _TOKEN = re.compile(
-    r"""\s*(?: (?P<name>[A-Za-z_]\w*) | (?P<number>[0-9][\w.]*) | (?P<string>"[^"\n]*"|'[^'\n]*')
-    | (?P<operator><=|>=|==|!=|[-+*/()<>.,|=\[\]]) | (?P<end>\Z) | (?P<other>.) )""",
+    r"""\s*(?: ([A-Za-z_]\w*) | (<=|>=|==|!=|[-+*/()<>.,|=\[\]]) | ([0-9][\w.]*)
+    | ("[^"\n]*"|'[^'\n]*') | (\Z) | (.) )""",
     re.VERBOSE,
 )
 
@@ -68,8 +68,7 @@ def condition(fragment: Fragment, start: int, end: int) -> Condition:
     return parser.refuse(start, "bad-template", "A claim or a rule compares two expressions.")
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
     offset: int
@@ -88,9 +87,9 @@ class _Parser:
     def _scan(self, start: int, end: int) -> list[_Token]:
         tokens = []
         for match in _TOKEN.finditer(self.fragment.text, start, end):
-            kind = str(match.lastgroup)
-            token = _Token(kind, match[kind], match.start(kind))
-            if kind == "other":
+            index = match.lastindex or 0
+            token = _Token(_KINDS[index], match[index], match.start(index))
+            if token.kind == "other":
                 self.refuse(token.offset, "bad-template", "This character has no meaning here.", token.text)
             tokens.append(token)
             if len(tokens) > TOKEN_LIMIT:

@@ -63,6 +63,7 @@ def find_root(start: Path) -> Path | None:
 
 def load(root: Path) -> Record:
     """Read everything below a root; what is wrong with it is in refusals, nothing is raised for it."""
+    root = root.absolute()
     refusals: list[Refusal] = []
     paths = _readable(refusals, _source_paths(root))
     sources = _collect(refusals, paths, lambda path: source.read(root, path))
@@ -120,19 +121,19 @@ def _source_paths(root: Path) -> list[str]:
 
 
 def _names(root: Path, pattern: str) -> list[str]:
-    found = (file.relative_to(root).as_posix() for file in root.glob(pattern) if file.is_file())
-    return sorted(found, key=_by_number)
+    """Paths below the root of the files that a pattern matches."""
+    base = len(root.as_posix().rstrip("/")) + 1
+    return sorted((str(file)[base:] for file in root.glob(pattern) if file.is_file()), key=_by_number)
 
 
 def _by_number(path: str) -> tuple[str, int, str]:
     """Sort F-2 before F-10."""
-    stem, _, number = PurePosixPath(path).stem.partition("-")
-    folder = PurePosixPath(path).parent.as_posix()
-    return (f"{folder}/{stem}", int(number) if number.isdecimal() else 0, path)
+    stem, _, number = path.rpartition(".")[0].rpartition("-")
+    return (stem, int(number), path) if number.isdecimal() else (path, 0, path)
 
 
 def _payload_paths(root: Path) -> list[str]:
-    return [file.relative_to(root).as_posix() for file in (root / "payloads").rglob("*.json")]
+    return _names(root, "payloads/**/*.json")
 
 
 def _named(sources: Iterable[Source], refusals: list[Refusal], root: Path) -> set[str]:

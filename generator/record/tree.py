@@ -85,7 +85,8 @@ class Node:
         """The decoded string; ValueError where the value is none."""
         if self.kind != "string":
             raise ValueError(f"a {self.kind} is no string")
-        return str(json.loads(self.lexeme))
+        written = self.lexeme
+        return written[1:-1] if "\\" not in written else str(json.loads(written))
 
     @cached_property
     def members(self) -> dict[str, Node]:

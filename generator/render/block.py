@@ -44,11 +44,17 @@ class Book:
                 lines.setdefault(leaf.node.line, {})[evaluation.source.path] = evaluation.source
         return cited
 
-    def of_kind(self, kind: str) -> list[Evaluation]:
-        return [each for each in self.evaluations.values() if each.source.kind == kind]
+    @cached_property
+    def errata(self) -> dict[str, list[Evaluation]]:
+        """The errata of each finding, by its id."""
+        errata: dict[str, list[Evaluation]] = {}
+        for each in self.of_kind("erratum"):
+            errata.setdefault(each.source.string("finding"), []).append(each)
+        return errata
 
-    def errata_of(self, finding: str) -> list[Evaluation]:
-        return [each for each in self.of_kind("erratum") if each.source.string("finding") == finding]
+    def of_kind(self, kind: str) -> list[Evaluation]:
+        """The evaluated sources of one kind, in order."""
+        return [each for each in self.evaluations.values() if each.source.kind == kind]
 
 
 def insert(book: Book, marker: Marker, piece: Verbatim | Listing) -> str:
@@ -110,7 +116,7 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
         "regime": inline(book, marker, evaluation.regime),
         "status": marker.judged(evaluation.status, judged) if evaluation.status else "",
         "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
-        "corrections": [erratum(marker, each) for each in book.errata_of(source.id)],
+        "corrections": [erratum(marker, each) for each in book.errata.get(source.id, ())],
         "untested_because": source.string("untested_because"),
         **(erratum(marker, evaluation) if source.kind == "erratum" else {}),
     }

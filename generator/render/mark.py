@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import PurePosixPath
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Pref
 from generator.render.tally import Tally
 
 
+@cache
 def payload_url(path: str) -> str:
     """The page of a payload, from the root of the site."""
     return PurePosixPath(path).with_suffix(".html").as_posix()
@@ -43,7 +45,7 @@ class Marker:
     def link(self, target: str) -> str:
         """An address from the root of the site, as seen from this page."""
         path, hash_, anchor = target.partition("#")
-        return "../" * self.url.count("/") + quote(path) + hash_ + anchor
+        return _up(self.url.count("/"), path) + hash_ + anchor
 
     def number(self, number: Number) -> Markup:
         """The mark of any number."""
@@ -56,19 +58,20 @@ class Marker:
     def shown(self, number: Shown) -> Markup:
         """A leaf: one value of a payload with its place and its digest."""
         leaf = number.leaf
+        node, line = leaf.node, leaf.node.line
+        source, digest = _origin(leaf.payload.path, leaf.payload.sha256)
         textual = number.form == "text"
-        value = leaf.node.text if textual else leaf.node.lexeme
+        value = escape(node.text) if textual else node.lexeme
         return Markup(
-            f'<data class="num{" text" if textual else ""}" value="{escape(value)}"'
-            f' data-src="{escape(leaf.payload.path)}" data-ptr="{escape(leaf.pointer)}"'
-            f' data-line="{leaf.node.line}" data-span="{leaf.node.start}-{leaf.node.end}"'
-            f' data-sha256="{leaf.payload.sha256}" data-format="{number.form}">'
-            f'<a href="{self.line(leaf)}">{escape(number.text)}</a></data>'
+            f'<data class="num{" text" if textual else ""}" value="{value}"{source}'
+            f' data-ptr="{escape(leaf.pointer)}" data-line="{line}" data-span="{node.start}-{node.end}"'
+            f'{digest} data-format="{number.form}">'
+            f'<a href="{self.line(leaf, line)}">{escape(number.text)}</a></data>'
         )
 
-    def line(self, leaf: Leaf) -> str:
-        """The address of the line that a leaf stands on."""
-        return self.link(f"{payload_url(leaf.payload.path)}#L{leaf.node.line}")
+    def line(self, leaf: Leaf, line: int) -> str:
+        """The address of a line of the payload of a leaf."""
+        return f"{_up(self.url.count('/'), payload_url(leaf.payload.path))}#L{line}"
 
     def bracketed(self, number: Bracketed) -> Markup:
         """An estimate and its interval."""
@@ -77,11 +80,11 @@ class Marker:
 
     def derived(self, number: Derived) -> Markup:
         """The exact result of an expression, with the expression."""
-        value = number.value
+        value, first = number.value, number.leaves[0]
         return Markup(
             f'<data class="num derived" value="{value.numerator}/{value.denominator}"'
             f' data-expression="{_attribute(number.prefix)}" data-format="{number.form}">'
-            f'<a href="{self.line(number.leaves[0])}">{escape(number.text)}</a></data>'
+            f'<a href="{self.line(first, first.node.line)}">{escape(number.text)}</a></data>'
         )
 
     def made(self, rule: str) -> Markup:
@@ -106,6 +109,18 @@ class Marker:
     def reference(self, name: str) -> Markup:
         """The id of a finding, a kill criterion or an erratum as a link to it."""
         return Markup(f'<a class="ref" href="{self.link(reference_url(name))}">{name}</a>')
+
+
+@cache
+def _up(depth: int, path: str) -> str:
+    """A path from the root of the site, as seen from some folders below it."""
+    return "../" * depth + quote(path)
+
+
+@cache
+def _origin(path: str, sha256: str) -> tuple[str, str]:
+    """The attributes of a mark that name a payload and its digest."""
+    return f' data-src="{escape(path)}"', f' data-sha256="{sha256}"'
 
 
 def _attribute(prefix: Prefix) -> str:
