@@ -103,7 +103,7 @@ def test_every_spoilt_coder_is_caught_by_a_vector(kind: str) -> None:
 
 
 def test_the_unspoilt_source_passes_the_same_way() -> None:
-    assert not caught(mutants.Mutant("none", "none", SOURCE))
+    assert not caught(mutants.Mutant("none", "none", compile(SOURCE, "spoilt", "exec")))
 
 
 def test_the_command_names_what_fails(tmp_path: Path) -> None:
