@@ -8,7 +8,7 @@ list, heading ids leave the numbers out, and titles can take the plain text inst
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 
@@ -27,7 +27,11 @@ _MARKS = re.compile("[\U000f0000-\U000ffffd]")
 _ALONE = re.compile("<p>([\U000f0000-\U000ffffd])</p>")
 _TAG = re.compile(r"(<[^>]*>)")
 _NAME = re.compile(r"</?([a-zA-Z0-9]+)")
-_ENCLOSED = frozenset({"a", "code", "pre", "script", "style"})
+_ENCLOSING = frozenset({"a", "code", "pre", "script", "style"})
+
+_CODE = "A number or claim cannot stand inside code: it would print as markup. Move it out."
+_ATTRIBUTE = "A number or claim cannot stand in an attribute: it would print as markup. Move it out."
+_LINK = "A number is a link to its line, and cannot stand inside another. Move it out."
 
 
 @dataclass(frozen=True)
@@ -90,47 +94,40 @@ class Sheet:
         return _MARKS.sub(lambda match: escape(self.marks[ord(match[0]) - FIRST].plain, quote=False), text)
 
     def finish(self, html: str) -> str:
-        """The page with its marks and its references in place; raises Refused for a number in code."""
-        self._check_code(html)
-        html = self._refer(html)
-        html = _ALONE.sub(lambda match: self._block(match[1]) or match[0], html)
+        """The page with its marks and its references in place; raises Refused where a mark cannot stand."""
+        refusals: list[Refusal] = []
+        enclosed: list[str] = []
+        parts = _TAG.split(html)
+        for index, part in enumerate(parts):
+            if index % 2:
+                _enter(enclosed, part)
+                refusals += [self._misplaced(found[0], _ATTRIBUTE) for found in _MARKS.finditer(part)]
+            elif enclosed:
+                refusals += self._enclosed(part, _CODE if set(enclosed) != {"a"} else _LINK)
+            else:
+                parts[index] = REFERENCE.sub(self._reference, part)
+        if refusals:
+            raise Refused(refusals)
+        html = _ALONE.sub(lambda match: self._block(match[1]) or match[0], "".join(parts))
         return _MARKS.sub(lambda match: self.marks[ord(match[0]) - FIRST].html, html)
 
     def _block(self, character: str) -> str:
         """The HTML of a mark that stands alone, where it is a block."""
         html = self.marks[ord(character) - FIRST].html
-        return html if html.startswith(("<div", "</div", "<section", "<header", "<footer", "<h1")) else ""
-
-    def _check_code(self, html: str) -> None:
-        refusals = []
-        enclosed: list[str] = []
-        for index, part in enumerate(_TAG.split(html)):
-            if index % 2:
-                _enter(enclosed, part, ("code", "pre", "script", "style"))
-            if (index % 2 or enclosed) and _MARKS.search(part):
-                refusals += [self._in_code(match[0]) for match in _MARKS.finditer(part)]
-        if refusals:
-            raise Refused(refusals)
-
-    def _in_code(self, character: str) -> Refusal:
-        mark = self.marks[ord(character) - FIRST]
-        message = "A number or claim cannot stand in code or in an attribute: it would print as markup."
-        return Refusal(
-            self.path, max(mark.line, 1), max(mark.column, 1), "number-in-code", mark.plain, message
+        return (
+            html if html.startswith(("<div", "</div", "<section", "</section", "<header", "<footer")) else ""
         )
 
-    def _refer(self, html: str) -> str:
-        """Make links of the ids in running text, outside links and code."""
-        if not REFERENCE.search(html):
-            return html
-        enclosed: list[str] = []
-        parts = _TAG.split(html)
-        for index, part in enumerate(parts):
-            if index % 2:
-                _enter(enclosed, part, _ENCLOSED)
-            elif not enclosed:
-                parts[index] = REFERENCE.sub(self._reference, part)
-        return "".join(parts)
+    def _enclosed(self, text: str, where: str) -> Iterator[Refusal]:
+        """What cannot stand inside code, or is a link inside a link."""
+        for match in _MARKS.finditer(text):
+            if where != _LINK or "<a " in self.marks[ord(match[0]) - FIRST].html:
+                yield self._misplaced(match[0], where)
+
+    def _misplaced(self, character: str, where: str) -> Refusal:
+        mark = self.marks[ord(character) - FIRST]
+        line, column = max(mark.line, 1), max(mark.column, 1)
+        return Refusal(self.path, line, column, "number-in-code", mark.plain, where)
 
     def _reference(self, match: re.Match[str]) -> str:
         if any(match[0] in term for term in self.terms):
@@ -138,10 +135,10 @@ class Sheet:
         return self.marker.reference(match[0])
 
 
-def _enter(enclosed: list[str], tag: str, names: Iterable[str]) -> None:
+def _enter(enclosed: list[str], tag: str) -> None:
     """Keep the list of elements that enclose the next text."""
     name = _NAME.match(tag)
-    if name is None or name[1].lower() not in names:
+    if name is None or name[1].lower() not in _ENCLOSING:
         return
     if not tag.startswith("</"):
         enclosed.append(name[1].lower())

@@ -14,6 +14,7 @@ from generator.report.refusal import Refused
 
 MADE = '<data class="num computed" data-computed="findings-count" value="7">7</data>'
 NUMBER = Printed(Made("findings-count"), 3, 4)
+LINKED = '<data class="num"><a href="x">7</a></data>'
 
 
 def sheet(url: str = "findings/F-01.html") -> Sheet:
@@ -50,6 +51,15 @@ def test_a_number_in_code_or_in_an_attribute_is_refused_at_its_place(before: str
         3,
         4,
     )
+
+
+def test_a_number_that_is_a_link_is_refused_inside_another() -> None:
+    page = sheet()
+    html = markdown.markdown(f"[see {page.mark(LINKED, '7', 5, 6)}](x.html)")
+    with pytest.raises(Refused) as caught:
+        page.finish(html)
+    (refusal,) = caught.value.refusals
+    assert (refusal.code, refusal.line, refusal.column) == ("number-in-code", 5, 6)
 
 
 REFERENCES = {
