@@ -7,8 +7,9 @@ at the same place of the same text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 CONTEXT = 8
 """Characters, without white space, that must agree around a numeral that is not a whole passage."""
@@ -19,16 +20,23 @@ _SEPARATORS = (" - ", " | ", " – ", " — ", " · ", " :: ", ": ")
 
 @dataclass(frozen=True)
 class Bound:
-    """A passage of a page without white space, and the stretches of it that are bound."""
+    """A passage of a page as it is shown, and the stretches of it that are bound."""
 
-    text: str
-    spans: tuple[tuple[int, int], ...]
+    shown: str
+    stretches: Sequence[tuple[int, int]]
 
+    @cached_property
+    def text(self) -> str:
+        """The passage without white space."""
+        return _DROPPED.sub("", self.shown)
 
-def bound(text: str, spans: Iterable[tuple[int, int]]) -> Bound:
-    """A passage with its bound stretches, positions moved to the text without white space."""
-    packed, places = _pack(text)
-    return Bound(packed, tuple((places[start], places[end]) for start, end in spans))
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """The bound stretches, in the text without white space."""
+        return [(self._packed(start), self._packed(end)) for start, end in self.stretches]
+
+    def _packed(self, place: int) -> int:
+        return len(_DROPPED.sub("", self.shown[:place]))
 
 
 def repeats(text: str, start: int, end: int, passages: Iterable[Bound], *, alone: bool = False) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from html import unescape
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from generator.audit import mark, stylesheet, surface, verbatim
 from generator.audit.computed import NUMBERS
-from generator.audit.echo import bound
+from generator.audit.echo import Bound
 from generator.audit.fault import Fault
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch, misuses
 from generator.audit.mark import Proof
@@ -26,12 +26,28 @@ _MARK = re.compile(r"(?:<a(?P<link>\s[^<>]*)>(?P<linked>[^<]*)</a>|(?P<bare>[^<]
 _REFERENCE = re.compile(r"([^<]*)</a\s*>", re.IGNORECASE)
 _LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
 _ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
-_REDIRECTING = frozenset({"base", "img", "link", "source", "image", "use", "ol"})
+_ATTENDED = (
+    frozenset({"data", "meta", "base", "img", "link", "source", "image", "use", "ol"}) | surface.VALUED
+)
 LINE_ANCHOR = re.compile(r"L[0-9]+")
 _CODE = frozenset({"code", "pre", "kbd", "samp"})
-_HEADINGS = frozenset({"h1"})
+_COUNTED = _CODE | {"nav", "h1"}
+_NOTHING: Mapping[str, str] = {}
+_CLASSES = re.compile(r"claim|\bci\b|\bref\b|footnote|illustration|data-")
+_ANCHORED = re.compile(r"(?i)\b(?:id|name)\s*=\s*[\"']?L[0-9]")
 
 Token = re.Match[str]
+
+
+@lru_cache(maxsize=50_000)
+def _attended(name: str, written: str) -> bool:
+    """Whether the attributes of a tag as written can matter; themes repeat theirs on every page."""
+    return (
+        name in _ATTENDED
+        or bool(_CLASSES.search(written))
+        or bool(surface.SPOKEN_HINT(written))
+        or bool(_ANCHORED.search(written))
+    )
 
 
 class Reader:
@@ -42,7 +58,6 @@ class Reader:
         self.shown_path = shown_path
         self.context = context
         self.reading = Reading(path)
-        self.reading.starts = [0, *(match.end() for match in re.finditer("\n", html))]
         self._flow = Flow()
         self._skip = 0
         self._code = self._nav = self._heading = 0
@@ -53,7 +68,7 @@ class Reader:
     def read(self) -> Reading:
         """Judge the whole page; never raises."""
         try:
-            self._walk(tokens(self.html))
+            self._walk(0, len(self.html))
         except Malformed as error:
             self.refuse(error.offset, "bad-page", str(error))
         self._flush()
@@ -61,21 +76,19 @@ class Reader:
         return self.reading
 
     def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
-        line = bisect_right(self.reading.starts, offset)
-        start = self.reading.starts[line - 1]
-        shown = self.html[start : start + 2000].partition("\n")[0] if text is None else text
-        shown = (
-            shown
-            if len(shown) <= 160
-            else self.html[max(start, offset - 60) : offset + 100].partition("\n")[0]
+        line, column, shown = place(self.html, offset)
+        self.reading.refusals.append(
+            Refusal(self.shown_path, line, column, code, (shown if text is None else text)[:160], message)
         )
-        column = offset - start + 1
-        self.reading.refusals.append(Refusal(self.shown_path, line, column, code, shown, message))
 
-    def _walk(self, found: Iterator[Token]) -> None:
-        for token in found:
-            if token.start() < self._skip:
-                continue
+    def _walk(self, start: int, end: int) -> None:
+        """Every token of a stretch; what a mark has covered is skipped."""
+        while start < end:
+            start = self._step(start, end)
+
+    def _step(self, start: int, end: int) -> int:
+        """Tokens up to the end or to the next whole mark; where to go on."""
+        for token in tokens(self.html, start, end):
             kind = token.lastgroup
             if kind == "text":
                 self._text(token[0], token.start())
@@ -85,6 +98,9 @@ class Reader:
                 self._close(token["end"].lower())
             elif kind == "content":
                 self._raw(token["raw"].lower(), token)
+            if self._skip > token.end():
+                return self._skip
+        return end
 
     def _text(self, source: str, start: int) -> None:
         text = unescape(source) if "&" in source else source
@@ -95,42 +111,51 @@ class Reader:
     def _open(self, name: str, written: str, token: Token) -> None:
         if name in surface.BLOCKS:
             self._flush()
-        given = attributes(written) if written else {}
-        if surface.SPOKEN_HINT(written) or name in surface.VALUED or name == "meta":
-            self._spoken(name, given, token)
-        if name in _REDIRECTING or LINE_ANCHOR.fullmatch(given.get("id", given.get("name", ""))):
-            self._misleads(name, given, token)
+        given = attributes(written) if written and (_attended(name, written) or self._nav) else _NOTHING
+        if given:
+            self._attend(name, given, token)
+        elif name == "span":
+            self._spans.append(None)
+        elif name == "div":
+            self._illustration = False
+        if name in _COUNTED:
+            self._depth(name, 1)
+
+    def _attend(self, name: str, given: Mapping[str, str], token: Token) -> None:
+        """An element whose attributes matter."""
+        self._spoken(name, given, token)
+        self._misleads(name, given, token)
         if name == "data":
             self._mark(given, token)
         elif name == "span":
             self._span(given, token)
-        elif name == "div":
-            self._illustration = "illustration" in given.get("class", "").split()
-        elif name == "pre" and ("data-verbatim" in given or "data-gutter" in given):
-            self._verbatim(given, token)
+        elif name == "div" or name == "pre":
+            self._illustration = "illustration" in given.get("class", "").split() or (
+                name == "pre" and self._illustration
+            )
+            if name == "pre" and ("data-verbatim" in given or "data-gutter" in given):
+                self._verbatim(given, token)
         elif name == "a":
             self._anchor(given, token)
-        self._depth(name, given, 1)
 
     def _close(self, name: str) -> None:
         if name in surface.BLOCKS:
             self._flush()
-        if name == "span" and self._spans:
+        if name in _COUNTED:
+            self._depth(name, -1)
+        elif name == "span" and self._spans:
             close = self._spans.pop()
             if close:
                 close()
         elif name == "div":
             self._illustration = False
-        self._depth(name, {}, -1)
 
-    def _depth(self, name: str, given: dict[str, str], step: int) -> None:
+    def _depth(self, name: str, step: int) -> None:
         if name in _CODE:
             self._code = max(0, self._code + step)
-            if name == "pre" and "illustration" in given.get("class", "").split():
-                self._illustration = True
         elif name == "nav":
             self._nav = max(0, self._nav + step)
-        elif name in _HEADINGS:
+        else:
             self._heading = max(0, self._heading + step)
 
     def _raw(self, name: str, token: Token) -> None:
@@ -147,12 +172,12 @@ class Reader:
             self._flow.add(Piece(unescape(content), start, content))
             self._flush(echo=name == "title")
         elif name == "noscript":
-            self._walk(tokens(self.html, start, token.end("content")))
+            self._walk(start, token.end("content"))
             self._flush()
         elif name == "iframe" and content.strip():
             self.refuse(start, "bad-page", "The content of an iframe element cannot be read as text.")
 
-    def _misleads(self, name: str, given: dict[str, str], token: Token) -> None:
+    def _misleads(self, name: str, given: Mapping[str, str], token: Token) -> None:
         """What would make a link land elsewhere, or show a picture that no text stands for."""
         if LINE_ANCHOR.fullmatch(given.get("id", given.get("name", ""))):
             message = "An anchor of this form belongs to a line of a verbatim block."
@@ -169,7 +194,7 @@ class Reader:
 
     # Marks
 
-    def _mark(self, given: dict[str, str], token: Token) -> None:
+    def _mark(self, given: Mapping[str, str], token: Token) -> None:
         """A data element is one whole mark: one link or none, and its text."""
         shape = _MARK.match(self.html, token.end())
         if "num" not in given.get("class", "").split():
@@ -186,7 +211,7 @@ class Reader:
         stands = TEXT if proof.kind == "text" else NUMBER
         self._flow.add(Piece(stands, token.start(), stands, shown=text or " ", percent=proof.percent))
 
-    def _prove(self, given: dict[str, str], text: str, shape: Token, offset: int) -> Proof:
+    def _prove(self, given: Mapping[str, str], text: str, shape: Token, offset: int) -> Proof:
         """What the mark is; a refusal where it is not what it says."""
         if given.get("data-computed") == NUMBERS and set(given) == set(mark.COMPUTED):
             self.reading.deferred.append((offset, given["value"], text))
@@ -212,7 +237,7 @@ class Reader:
         target, fragment = resolve(self.reading.path, href)
         self.reading.links.append(Link(offset, target, fragment, proof.lands, text))
 
-    def _span(self, given: dict[str, str], token: Token) -> None:
+    def _span(self, given: Mapping[str, str], token: Token) -> None:
         classes = given.get("class", "").split()
         if "claim" in classes or "data-claim" in given:
             self._spans.append(self._claim(given, token))
@@ -222,7 +247,7 @@ class Reader:
         else:
             self._spans.append(None)
 
-    def _claim(self, given: dict[str, str], token: Token) -> Callable[[], None] | None:
+    def _claim(self, given: Mapping[str, str], token: Token) -> Callable[[], None] | None:
         try:
             proof = mark.claim(given.get("data-claim", ""), self.context.evidence)
         except Fault as fault:
@@ -241,7 +266,7 @@ class Reader:
         except Fault as fault:
             self.refuse(offset, fault.code, fault.message)
 
-    def _verbatim(self, given: dict[str, str], token: Token) -> None:
+    def _verbatim(self, given: Mapping[str, str], token: Token) -> None:
         """Lines of a file, or the numbers of its lines."""
         self._skip = len(self.html)
         try:
@@ -260,7 +285,7 @@ class Reader:
             self._skip = token.end()
             self.refuse(error.offset, "bad-page", str(error))
 
-    def _anchor(self, given: dict[str, str], token: Token) -> None:
+    def _anchor(self, given: Mapping[str, str], token: Token) -> None:
         """Links between pages: ids must lead to what they name; renderers number footnotes."""
         shape = _REFERENCE.match(self.html, token.end())
         if self._nav and given.get("href"):
@@ -291,7 +316,7 @@ class Reader:
         for misuse in misuses(flow, text):
             self.refuse(flow.at(misuse.index)[1], misuse.code, misuse.message)
         if any(piece.shown for piece in flow.pieces) or flow.claims:
-            self.reading.bounds.append(bound(*flow.shown()))
+            self.reading.bounds.append(Bound(*flow.shown()))
 
     def _judge(self, flow: Flow, text: str, judgement: Judgement, *, echo: bool) -> None:
         self._exempt(judgement)
@@ -327,7 +352,7 @@ class Reader:
             if count:
                 self.reading.exempt[kind] += count
 
-    def _spoken(self, name: str, given: dict[str, str], token: Token) -> None:
+    def _spoken(self, name: str, given: Mapping[str, str], token: Token) -> None:
         """Attributes that are seen or heard."""
         for key, text in surface.spoken(name, given):
             judgement = self.context.judge(text)
@@ -373,6 +398,13 @@ class Reader:
                 self.reading.echoes.append(Echo(start, text, spans, (self.reading.path,)))
 
 
+def place(text: str, offset: int) -> tuple[int, int, str]:
+    """Line and column of an offset, and what stands around it on its line."""
+    start = text.rfind("\n", 0, offset) + 1
+    around = text[start if offset - start < 80 else offset - 60 : offset + 100].partition("\n")[0]
+    return text.count("\n", 0, offset) + 1, offset - start + 1, around
+
+
 def scalars(value: Any) -> Iterator[str]:
     """Every string and number of a JSON value, as text."""
     waiting = [value]
@@ -390,13 +422,21 @@ def scalars(value: Any) -> Iterator[str]:
 
 def resolve(page: str, href: str) -> tuple[str, str]:
     """Path in the site, and fragment, that a link on a page leads to; an empty path if it leaves the site."""
+    if href.startswith("#"):
+        return page, unquote(href[1:])
+    return _resolve(posixpath.dirname(page), href) or (page, unquote(urlsplit(href).fragment))
+
+
+@lru_cache(maxsize=50_000)
+def _resolve(folder: str, href: str) -> tuple[str, str] | None:
+    """The same for a folder; None for a link to the page itself."""
     parts = urlsplit(href)
     if parts.scheme or parts.netloc or parts.path.startswith("/"):
         return "", ""
     path = unquote(parts.path)
     if not path:
-        return page, unquote(parts.fragment)
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+        return None
+    target = posixpath.normpath(posixpath.join(folder, path))
     if path.endswith("/") or target == ".":
         target = posixpath.join(target, "index.html") if target != "." else "index.html"
     return ("" if target.startswith("..") else target), unquote(parts.fragment)

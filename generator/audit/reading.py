@@ -60,7 +60,7 @@ class Echo:
 
 @dataclass
 class Reading:
-    """One page: path from the site's root; offsets are turned into places while its text is at hand."""
+    """One page: path from the site's root; offsets become places once something is refused there."""
 
     path: str
     refusals: list[Refusal] = field(default_factory=list)
@@ -71,5 +71,4 @@ class Reading:
     links: list[Link] = field(default_factory=list)
     echoes: list[Echo] = field(default_factory=list)
     deferred: list[tuple[int, str, str]] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
     ids: frozenset[str] = frozenset()

@@ -108,7 +108,8 @@ class Document:
         place = self._skip_space(match.end())
         if self.data[place : place + 1] != b":":
             raise Unreadable(place, "a colon is missing after a key")
-        return str(json.loads(match[0])), self._skip_space(place + 1)
+        key = match[0][1:-1]
+        return (str(json.loads(match[0])) if b"\\" in key else key.decode()), self._skip_space(place + 1)
 
     def _end(self, start: int) -> int:
         """Where the value that starts there ends."""

@@ -15,7 +15,7 @@ from generator.audit import stylesheet, surface
 from generator.audit.computed import Sources
 from generator.audit.echo import repeats
 from generator.audit.evidence import Evidence
-from generator.audit.page import Reader, resolve, wrong
+from generator.audit.page import Reader, place, resolve, wrong
 from generator.audit.reading import Context, Echo, Link, Reading
 from generator.audit.tokens import Malformed, tokens
 from generator.gate.numerals import ID, Names
@@ -211,13 +211,13 @@ class Audit:
         text = self._read(file)
         theme = bool(surface.THEME_STYLESHEETS.fullmatch(file.path))
         for offset, printed, made in stylesheet.printed(text or ""):
-            place = _line_column(text or "", offset)
+            at = place(text or "", offset)[:2]
             if made and not theme:
                 message = f"The stylesheet prints {printed}…), which no source stands for."
-                self.refusals.append(Refusal(file.shown, *place, "untraced-number", printed, message))
+                self.refusals.append(Refusal(file.shown, *at, "untraced-number", printed, message))
             for hit in self.context.judge(printed).refused if not made else ():
                 code, message = wrong(hit)
-                self.refusals.append(Refusal(file.shown, *place, code, printed, message))
+                self.refusals.append(Refusal(file.shown, *at, code, printed, message))
 
     def _markup(self, file: File) -> None:
         """Sitemaps, feeds and drawings: every text but addresses and times."""
@@ -234,8 +234,8 @@ class Audit:
                 elif token.lastgroup == "content" and token["raw"].lower() in ("title", "textarea"):
                     self._judge_text(file, text or "", token["content"], token.start("content"))
         except Malformed as error:
-            place = _line_column(text or "", error.offset)
-            self.refusals.append(Refusal(file.shown, *place, "bad-page", "", str(error)))
+            at = place(text or "", error.offset)[:2]
+            self.refusals.append(Refusal(file.shown, *at, "bad-page", "", str(error)))
 
     def _plain(self, file: File) -> None:
         text = self._read(file) or ""
@@ -244,7 +244,7 @@ class Audit:
     def _judge_text(self, file: File, whole: str, text: str, start: int) -> None:
         for hit in self.context.judge(text).refused:
             code, message = wrong(hit)
-            line, column = _line_column(whole, start + hit.start)
+            line, column = place(whole, start + hit.start)[:2]
             shown = text.split("\n")[text.count("\n", 0, hit.start)][:160]
             self.refusals.append(Refusal(file.shown, line, column, code, shown, message))
 
@@ -296,12 +296,10 @@ class Audit:
         self.refusals.append(Refusal(shown, line, column, code, text, message))
 
     def _place(self, shown: str, offset: int) -> tuple[int, int]:
-        """Line and column of an offset of a page."""
-        reading = self.readings.get(shown.removeprefix(self.prefix))
-        if reading is None:
-            return 1, offset + 1
-        line = next((n for n, start in enumerate(reading.starts) if start > offset), len(reading.starts))
-        return line, offset - reading.starts[line - 1] + 1
+        """Line and column of an offset of a page, which is read again for it."""
+        file = next((each for each in self.files if each.shown == shown), None)
+        text = (self._read(file) if file else None) or ""
+        return place(text, offset)[:2]
 
 
 def _passages(written: str) -> Iterator[str]:
@@ -336,7 +334,3 @@ def _prefix(root: Path, site: Path) -> str:
     except ValueError:
         return f"{site.as_posix()}/"
     return f"{inside}/" if inside != "." else ""
-
-
-def _line_column(text: str, offset: int) -> tuple[int, int]:
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

@@ -7,7 +7,8 @@ comments and escaped angle brackets, and stops at anything else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from html import unescape
 
 _ATTRIBUTE = r"""[^\s"'<>/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++))?+"""
@@ -54,7 +55,8 @@ def tokens(html: str, start: int = 0, end: int | None = None) -> Iterator[re.Mat
         raise Malformed(place, "This is no well-formed tag, comment or text.")
 
 
-def attributes(written: str) -> dict[str, str]:
+@lru_cache(maxsize=20_000)
+def attributes(written: str) -> Mapping[str, str]:
     """Attributes as a browser reads them: lower-case names, entities decoded, the first of two alike wins."""
     found: dict[str, str] = {}
     for name, double, single, bare in _PAIR.findall(written):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
 
@@ -11,6 +12,8 @@ from generator.audit.fault import Fault
 from generator.audit.tokens import attributes, tokens
 
 REFERENCE = re.compile(r"(?P<path>[^#]+)#L(?P<first>[1-9][0-9]{0,8})-L(?P<last>[1-9][0-9]{0,8})")
+_CODE = re.compile(r"<code>(.*)</code>", re.DOTALL)
+_LINE = re.compile(r'<span id="L([1-9][0-9]*)"(?: class="?[a-z-]+"?)?>([^<]*)</span>')
 _CLOSING = re.compile(r"</pre\s*>", re.IGNORECASE)
 _INLINE = frozenset({"code", "span", "a", "mark", "b", "em", "strong"})
 _KEPT = frozenset({"id", "class", "href", "aria-hidden"})
@@ -33,7 +36,7 @@ class Lines:
         return self.anchored and path == self.path and self.first <= line <= self.last
 
 
-def block(html: str, start: int, given: dict[str, str], evidence: Evidence) -> Lines:
+def block(html: str, start: int, given: Mapping[str, str], evidence: Evidence) -> Lines:
     """The verbatim block whose content starts at an offset; raises Fault unless it equals the file."""
     match = REFERENCE.fullmatch(given["data-verbatim"])
     if not match:
@@ -51,7 +54,7 @@ def block(html: str, start: int, given: dict[str, str], evidence: Evidence) -> L
     return Lines(match["path"], first, last, start, end, text, anchors > 0)
 
 
-def gutter(html: str, start: int, given: dict[str, str]) -> Lines:
+def gutter(html: str, start: int, given: Mapping[str, str]) -> Lines:
     """The line numbers whose list starts at an offset; raises Fault unless they count first to last."""
     match = REFERENCE.fullmatch(given["data-gutter"])
     end = _end(html, start)
@@ -85,6 +88,8 @@ def _slice(data: bytes, first: int, last: int, path: str) -> str:
 
 def _read(html: str, start: int, end: int, first: int) -> tuple[str, int]:
     """The text of a block and how many lines have an anchor; each must name the line on which it stands."""
+    if found := _plainly(html[start:end], first):
+        return found
     parts: list[str] = []
     line = first
     anchors = 0
@@ -103,6 +108,15 @@ def _read(html: str, start: int, end: int, first: int) -> tuple[str, int]:
         elif token.lastgroup not in ("attributes", "end"):
             raise Fault("display-mismatch", "A verbatim block holds text and line anchors only.")
     return "".join(parts), anchors
+
+
+def _plainly(block: str, first: int) -> tuple[str, int] | None:
+    """The same for a block of the usual shape, one anchored span a line; None where it has another."""
+    code = _CODE.fullmatch(block)
+    lines = [_LINE.fullmatch(line) for line in code[1].split("\n")] if code else [None]
+    if any(line is None or line[1] != str(number) for number, line in enumerate(lines, first)):
+        return None
+    return unescape("\n".join(line[2] for line in lines if line)), len(lines)
 
 
 def _first_difference(left: str, right: str) -> int:
