@@ -11,7 +11,7 @@ from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Show
 from generator.number.syntax import Computed, Field, Interval, Operation, Output
 from generator.report.refusal import Refused
 
-COUNTS = ("findings-count", "payloads-count", "numbers-count", "kills-count", "errata-count")
+COUNTS = ("findings-count", "payloads-count", "numbers-count", "kills-count", "errata-count", "version")
 """Rules of numbers that a source may ask the generator for."""
 
 STATUS_COUNTS = tuple(f"findings-count:{status}" for status in ("holds", "null", "open", "unrun"))
