@@ -47,7 +47,7 @@ REFUSED = {
     "unknown field of a leaf": at("results.margin.note", "x"),
     "unknown field of the provenance": at("provenance.host", "x"),
     "unknown field of the state": at("state.scale", 10),
-    "the model's own name for the schema field": at("schema_", "specdec-sidechannels/payload/1"),
+    "the model's own name for the schema field": lambda d: d.update(schema_=d.pop("schema")),
     "unknown schema": at("schema", "specdec-sidechannels/payload/2"),
     "schema missing": without("schema"),
     "question missing": without("question"),
