@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from engine.coding.cli import lockstep
 from engine.contract.errors import EngineError, UnknownName
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +104,9 @@ def schema() -> None:
     from engine.contract.payload import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+cli.add_command(lockstep)
 
 
 def _writable(folder: Path) -> None:
