@@ -190,6 +190,9 @@ class _Reader:
         number = printing.number(self.scope, fragment, output)
         if not isinstance(number, Made):
             self.citations.extend(number.leaves)
+        elif number.rule == "version" and not self.record.version:
+            message = "CITATION.cff states no version."
+            self._refuse(fragment, part.start, "unknown-field", number.rule, message)
         return number
 
     def _open(

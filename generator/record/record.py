@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,8 @@ from generator.record.repository import Repository
 from generator.record.source import Source
 from generator.record.terms import Term
 from generator.report.refusal import Refusal, Refused
+
+CITATION = "CITATION.cff"
 
 LANDING = "templates/landing.md.j2"
 
@@ -42,6 +45,14 @@ class Record:
         """Every Markdown source, in the order in which a reader meets them."""
         landing = (self.landing,) if self.landing else ()
         return (*landing, *self.findings, *self.kills, *self.errata, *self.pages)
+
+    @cached_property
+    def version(self) -> str:
+        """The version that CITATION.cff states, empty where it states none."""
+        file = self.root / CITATION
+        text = file.read_bytes().decode("utf-8", "replace") if file.is_file() else ""
+        stated = re.search(r"^version:[ \t]*['\"]?([^'\"\s]+)", text, re.MULTILINE)
+        return stated[1] if stated else ""
 
     def citing(self, path: str) -> tuple[Source, ...]:
         """The sources whose front matter names a payload."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Number, Shown
@@ -41,18 +39,9 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
         values[f"sha256:{path}"] = payload.sha256
     for erratum in record.errata:
         values[f"erratum-date:{erratum.id}"] = erratum.string("date")
-    version = _version(record.root)
-    if version is not None:
-        values["version"] = version
+    if record.version:
+        values["version"] = record.version
     return Tally({rule: str(value) for rule, value in values.items()})
-
-
-def _version(root: Path) -> str | None:
-    """The version that CITATION.cff states, where there is one."""
-    file = root / "CITATION.cff"
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    stated = re.search(r"^version: *['\"]?([^'\"\s]+)", text, re.MULTILINE)
-    return stated[1] if stated else None
 
 
 def _numbers(evaluation: Evaluation) -> int:

@@ -373,6 +373,13 @@ def test_verbatim_lines_come_from_the_file(tmp_path: Path) -> None:
     assert block.excerpt.lines == ('  "schema": "specdec-sidechannels/payload/1",', '  "name": "a/x",')
 
 
+def test_a_version_prints_only_where_the_citation_file_states_one(tmp_path: Path) -> None:
+    result = evaluated(tmp_path, '{{ a.name }} {{ computed("version") }}')
+    assert [each.code for each in result.refusals] == ["unknown-field"]
+    (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 0.1.0\n")
+    assert evaluated(tmp_path, '{{ a.name }} {{ computed("version") }}').refusals == ()
+
+
 def test_a_computed_number_names_its_rule(tmp_path: Path) -> None:
     result = evaluated(tmp_path, '{{ a.name }} {{ computed("findings-count:holds") }}')
     assert [piece.number for piece in result.body if isinstance(piece, Printed)][1] == Made(
