@@ -18,14 +18,13 @@ from generator.audit.fault import Fault
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch, misuses
 from generator.audit.mark import Proof
 from generator.audit.reading import Context, Echo, Link, Reading
-from generator.audit.tokens import Malformed, attributes, tokens
+from generator.audit.tokens import BLOCKS, RUN, TOKEN, Malformed, attributes, tokens
 from generator.gate.numerals import Hit, Judgement
 from generator.report.refusal import Refusal
 
 _MARK = re.compile(r"(?:<a(?P<link>\s[^<>]*)>(?P<linked>[^<]*)</a>|(?P<bare>[^<]*))</data\s*>", re.IGNORECASE)
 _REFERENCE = re.compile(r"([^<]*)</a\s*>", re.IGNORECASE)
 _LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
-_ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
 _ATTENDED = (
     frozenset({"data", "meta", "base", "img", "link", "source", "image", "use", "ol"}) | surface.VALUED
 )
@@ -35,6 +34,9 @@ _COUNTED = _CODE | {"nav", "h1"}
 _NOTHING: Mapping[str, str] = {}
 _CLASSES = re.compile(r"claim|\bci\b|\bref\b|footnote|illustration|data-")
 _ANCHORED = re.compile(r"(?i)\b(?:id|name)\s*=\s*[\"']?L[0-9]")
+
+RUN_LIMIT = 2000
+"""Characters of the longest run that is remembered."""
 
 Token = re.Match[str]
 
@@ -72,7 +74,6 @@ class Reader:
         except Malformed as error:
             self.refuse(error.offset, "bad-page", str(error))
         self._flush()
-        self.reading.ids = frozenset(unescape(each) for each in _ID.findall(self.html) if each[:1] != "L")
         return self.reading
 
     def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
@@ -82,13 +83,40 @@ class Reader:
         )
 
     def _walk(self, start: int, end: int) -> None:
-        """Every token of a stretch; what a mark has covered is skipped."""
+        """Run by run; a run that left no trace on another page leaves none here."""
         while start < end:
-            start = self._step(start, end)
+            run = RUN.match(self.html, start, end)
+            stop = run.end() if run else start
+            if stop == start:
+                raw = TOKEN.match(self.html, start, end)
+                stop = raw.end() if raw else end
+            plain = stop - start < RUN_LIMIT and self._is_plain()
+            source = self.html[start:stop] if plain else ""
+            known = self.context.clean.get(source) if plain else None
+            if known is not None:
+                self._nav = max(0, self._nav + known)
+                start = stop
+                continue
+            before, depth = self._trace(), self._nav
+            self._read(start, stop)
+            self._flush()
+            if plain and self._is_plain() and before == self._trace():
+                self.context.remember(source, self._nav - depth)
+            start = max(stop, self._skip)
 
-    def _step(self, start: int, end: int) -> int:
-        """Tokens up to the end or to the next whole mark; where to go on."""
+    def _is_plain(self) -> bool:
+        """Whether nothing around a run can change what becomes of it."""
+        return not (self._code or self._heading or self._illustration or self._spans)
+
+    def _trace(self) -> int:
+        """What reading a run can leave behind."""
+        return self.reading.size()
+
+    def _read(self, start: int, end: int) -> None:
+        """Every token of a run; what a mark has covered is skipped."""
         for token in tokens(self.html, start, end):
+            if token.start() < self._skip:
+                continue
             kind = token.lastgroup
             if kind == "text":
                 self._text(token[0], token.start())
@@ -98,9 +126,8 @@ class Reader:
                 self._close(token["end"].lower())
             elif kind == "content":
                 self._raw(token["raw"].lower(), token)
-            if self._skip > token.end():
-                return self._skip
-        return end
+            if self._skip >= end:
+                return
 
     def _text(self, source: str, start: int) -> None:
         text = unescape(source) if "&" in source else source
@@ -109,9 +136,13 @@ class Reader:
     # Elements
 
     def _open(self, name: str, written: str, token: Token) -> None:
-        if name in surface.BLOCKS:
+        if name in BLOCKS:
             self._flush()
-        given = attributes(written) if written and (_attended(name, written) or self._nav) else _NOTHING
+        given = (
+            attributes(written)
+            if written and (_attended(name, written) or (self._nav and name == "a"))
+            else _NOTHING
+        )
         if given:
             self._attend(name, given, token)
         elif name == "span":
@@ -139,7 +170,7 @@ class Reader:
             self._anchor(given, token)
 
     def _close(self, name: str) -> None:
-        if name in surface.BLOCKS:
+        if name in BLOCKS:
             self._flush()
         if name in _COUNTED:
             self._depth(name, -1)

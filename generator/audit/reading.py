@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from dataclasses import dataclass, field
 
 from generator.audit.computed import Sources
@@ -25,7 +25,13 @@ class Context:
     sources: Sources
     names: Names
     ids: Collection[str]
+    clean: dict[str, int] = field(default_factory=dict)
     _judged: dict[str, Judgement] = field(default_factory=dict)
+
+    def remember(self, run: str, depth: int) -> None:
+        """Note a run of markup that left no trace, and by how much it opened or closed navigation."""
+        if len(self.clean) < CACHE_SIZE:
+            self.clean[run] = depth
 
     def judge(self, text: str) -> Judgement:
         """Numerals and number words of a text; words that merely claim are the source side's business."""
@@ -71,4 +77,15 @@ class Reading:
     links: list[Link] = field(default_factory=list)
     echoes: list[Echo] = field(default_factory=list)
     deferred: list[tuple[int, str, str]] = field(default_factory=list)
-    ids: frozenset[str] = frozenset()
+
+    def size(self) -> int:
+        """How much is kept; it only ever grows."""
+        kept: tuple[Sized, ...] = (
+            self.refusals,
+            self.bounds,
+            self.lines,
+            self.links,
+            self.echoes,
+            self.deferred,
+        )
+        return sum(map(len, kept)) + self.counts.total() + self.exempt.total()

@@ -17,7 +17,7 @@ from generator.audit.echo import repeats
 from generator.audit.evidence import Evidence
 from generator.audit.page import Reader, place, resolve, wrong
 from generator.audit.reading import Context, Echo, Link, Reading
-from generator.audit.tokens import Malformed, tokens
+from generator.audit.tokens import BLOCKS, Malformed, tokens
 from generator.gate.numerals import ID, Names
 from generator.report.refusal import Refusal, Report
 
@@ -27,6 +27,8 @@ PAGE_LIMIT = 32 * 1024 * 1024
 SEARCH = re.compile(r"(?:^|/)search_index\.js(?:on)?$")
 SCRIPT = "var __index = "
 """What the offline form of the search index puts in front of it."""
+
+_ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
 
 TERMS = "findings/terms.toml"
 PAGES = frozenset({".html", ".htm", ".xhtml"})
@@ -65,23 +67,32 @@ class Audit:
         self.files: list[File] = []
         self.readings: dict[str, Reading] = {}
         self.refusals: list[Refusal] = []
+        self._anchors: dict[str, frozenset[str]] = {}
         self.echoes: list[tuple[str, Echo, bool]] = []
 
     def gather(self) -> None:
         """List every regular file; links to elsewhere and folders without pages are refused."""
-        for folder, folders, names in os.walk(self.site, onerror=self._unreadable):
-            folders.sort()
-            for name in sorted([*names, *(each for each in folders if (Path(folder) / each).is_symlink())]):
-                real = Path(folder) / name
-                path = real.relative_to(self.site).as_posix()
-                if real.is_symlink():
-                    self._refuse(path, "bad-page", "A symbolic link is no part of a finished site.")
-                else:
-                    self.files.append(File(path, f"{self.prefix}{path}", real))
+        self._list(self.site, "")
         if not any(file.real.suffix.lower() in PAGES for file in self.files):
             self._refuse(
                 "", "bad-page", "The folder holds no HTML page. Build the site first, or name its folder."
             )
+
+    def _list(self, folder: Path, prefix: str) -> None:
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            self._refuse(prefix, "bad-page", f"The folder cannot be read: {error.strerror}.")
+            return
+        for entry in entries:
+            path = f"{prefix}{entry.name}"
+            if entry.is_symlink():
+                self._refuse(path, "bad-page", "A symbolic link is no part of a finished site.")
+            elif entry.is_dir():
+                self._list(Path(entry.path), f"{path}/")
+            else:
+                self.files.append(File(path, f"{self.prefix}{path}", Path(entry.path)))
 
     def read_pages(self) -> None:
         """Prove the marks of each page and judge the rest of it."""
@@ -168,21 +179,19 @@ class Audit:
         elif (
             not target
             or link.shown not in (Path(link.target).stem, link.fragment)
-            or (link.fragment and link.fragment not in target.ids)
+            or (link.fragment and link.fragment not in self._ids(link.target))
         ):
             message = f"The link does not lead to {link.shown}."
             self._at(reading, shown, link.offset, "unknown-id", message, link.shown)
 
     def _compare(self, shown: str, echo: Echo, search: bool) -> None:
         """Refuse each numeral of a plain string that repeats no bound number of its pages."""
-        bounds = [each for page in echo.pages if page in self.readings for each in self.readings[page].bounds]
-        texts = [
-            lines.text for page in echo.pages if page in self.readings for lines in self.readings[page].lines
-        ]
+        readings = [self.readings[page] for page in echo.pages if page in self.readings]
+        bounds = [each for reading in readings for each in reading.bounds]
         for start, end, kind in echo.spans:
             if repeats(echo.text, start, end, bounds, alone=search):
                 continue
-            if search and any(" ".join(echo.text.split()) in " ".join(text.split()) for text in texts):
+            if search and any(_repeats_lines(echo.text, reading) for reading in readings):
                 continue
             code = "untraced-number" if kind in ("digit", "roman") else "untraced-word"
             message = (
@@ -190,6 +199,14 @@ class Audit:
             )
             line, column = self._place(shown, echo.offset)
             self.refusals.append(Refusal(shown, line, column, code, echo.text.strip()[:160], message))
+
+    def _ids(self, path: str) -> frozenset[str]:
+        """The anchors of a page, which is read again for them."""
+        if path not in self._anchors:
+            file = next((each for each in self.files if each.path == path), None)
+            text = (self._read(file) if file else None) or ""
+            self._anchors[path] = frozenset(unescape(each) for each in _ID.findall(text))
+        return self._anchors[path]
 
     def report(self) -> Report:
         """Counts over all pages, and every refusal."""
@@ -268,12 +285,13 @@ class Audit:
     def _read(self, file: File) -> str | None:
         """The text of a file of the site, None where it was refused."""
         try:
-            if file.real.stat().st_size > PAGE_LIMIT:
-                self._refuse(file.path, "too-large", f"The audit reads files of at most {PAGE_LIMIT} bytes.")
-                return None
-            data = file.real.read_bytes()
+            with file.real.open("rb") as opened:
+                data = opened.read(PAGE_LIMIT + 1)
         except OSError as error:
             self._refuse(file.path, "bad-page", f"The file cannot be read: {error.strerror}.")
+            return None
+        if len(data) > PAGE_LIMIT:
+            self._refuse(file.path, "too-large", f"The audit reads files of at most {PAGE_LIMIT} bytes.")
             return None
         try:
             return data.decode("utf-8")
@@ -283,9 +301,6 @@ class Audit:
             message = f"Not UTF-8: byte {data[error.start]:#04x}."
             self.refusals.append(Refusal(file.shown, line, column, "bad-encoding", "", message))
             return None
-
-    def _unreadable(self, error: OSError) -> None:
-        self._refuse("", "bad-page", f"The folder cannot be read: {error.strerror}.")
 
     def _refuse(self, path: str, code: str, message: str) -> None:
         shown = f"{self.prefix}{path}" if path else self.prefix.rstrip("/") or "."
@@ -302,6 +317,12 @@ class Audit:
         return place(text, offset)[:2]
 
 
+def _repeats_lines(text: str, reading: Reading) -> bool:
+    """Whether a string of the search index repeats a verbatim block of a page."""
+    packed = " ".join(text.split())
+    return any(packed in " ".join(lines.text.split()) for lines in reading.lines)
+
+
 def _passages(written: str) -> Iterator[str]:
     """The texts of a search entry between block tags, which the theme keeps in it."""
     if "<" not in written:
@@ -312,7 +333,7 @@ def _passages(written: str) -> Iterator[str]:
         name = re.match(r"</?([a-zA-Z0-9]+)", piece)
         if name is None:
             parts.append(piece)
-        elif name[1].lower() in surface.BLOCKS:
+        elif name[1].lower() in BLOCKS:
             yield unescape("".join(parts))
             parts = []
     yield unescape("".join(parts))

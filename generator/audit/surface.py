@@ -15,14 +15,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-BLOCKS = _words(
-    "address article aside blockquote body br button caption dd desc details div dl dt fieldset "
-    "figcaption figure footer form g h1 h2 h3 h4 h5 h6 head header hr html img input legend li main menu "
-    "nav ol optgroup option p pre search section select summary svg table tbody td text tfoot th thead tr "
-    "ul video audio canvas template link meta urlset url loc lastmod"
-)
-"""Elements at which a run of text ends; text is joined over every other one."""
-
 SPOKEN = _words(
     "title alt aria-label aria-description aria-roledescription aria-valuetext aria-valuenow placeholder "
     "label summary data-title data-linenos data-md-annotation-id srcdoc abbr"

@@ -11,6 +11,19 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from html import unescape
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BLOCKS = _words(
+    "address article aside blockquote body br button caption dd desc details div dl dt fieldset "
+    "figcaption figure footer form g h1 h2 h3 h4 h5 h6 head header hr html img input legend li main "
+    "menu nav ol optgroup option p pre search section select summary svg table tbody td text tfoot th "
+    "thead tr ul video audio canvas template link meta urlset url loc lastmod"
+)
+"""Elements at which a run of text ends; text is joined over every other one."""
+
 _ATTRIBUTE = r"""[^\s"'<>/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++))?+"""
 _ATTRIBUTES = rf"(?:\s++{_ATTRIBUTE})*+\s*+/?"
 _RAW = "script|style|title|textarea|noscript|iframe"
@@ -25,6 +38,14 @@ TOKEN = re.compile(
     r"|<\?(?P<declaration>xml\b[^<>]*+)>",
     re.DOTALL | re.IGNORECASE,
 )
+_BORDER = rf"(?:{'|'.join(sorted(BLOCKS))})"
+_INLINE = (
+    rf"[^<]++|<(?!(?:{_RAW}|{_BORDER})[\s/>])[a-zA-Z][a-zA-Z0-9:-]*+{_ATTRIBUTES}>"
+    rf"|</(?!{_BORDER}[\s>])[a-zA-Z][a-zA-Z0-9:-]*+\s*+>|<!--(?!-?>).*?-->"
+)
+RUN = re.compile(rf"(?:<{_BORDER}{_ATTRIBUTES}>|</{_BORDER}\s*+>)?(?:{_INLINE})*+", re.DOTALL | re.IGNORECASE)
+"""A run of text and inline tags, with the block tag that opens it."""
+
 _PAIR = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+""")
 _REFUSED = frozenset({"plaintext", "xmp", "noembed", "noframes", "frameset", "object", "embed", "applet"})
 """Elements whose content a browser reads by rules of their own, or that show what no reader of HTML sees."""
