@@ -12,6 +12,8 @@ import lxml.html
 import pytest
 import sample_record
 
+from generator.render.publish import publish
+
 Page = lxml.html.HtmlElement
 
 
@@ -117,6 +119,18 @@ def test_a_payload_page_shows_the_file_line_by_line(built: Path) -> None:
     assert payload.get_element_by_id("L19").text_content() == lines[18]
     gutter = payload.find_class("gutter")[0].text_content().split("\n")
     assert gutter == [str(number) for number in range(1, len(lines) + 1)]
+
+
+def test_a_long_payload_is_cut_after_its_last_cited_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("generator.render.page.LINE_LIMIT", 10)
+    root = sample_record.write(tmp_path)
+    publish(root, root / "site")
+    payload = page(root, "payloads/acceptance/lookup.html")
+    (block,) = payload.xpath("//pre[@data-verbatim and contains(@class, 'lines')]")
+    assert block.get("data-verbatim") == "payloads/acceptance/lookup.json#L1-L43"
+    assert "the rest is in the raw file" in payload.text_content()
 
 
 def test_a_payload_page_says_who_cites_each_line(built: Path) -> None:
