@@ -67,7 +67,7 @@ class Evaluation:
 def evaluate(record: Record, source: Source) -> Evaluation:
     """Evaluate all of a source; what is wrong is in refusals, nothing is raised for it."""
     scope = Scope(source.payloads, record.payloads)
-    reader = _Reader(record, scope, _known_ids(record), tuple(term.text for term in record.terms))
+    reader = _Reader(record, scope, record.ids, tuple(term.text for term in record.terms))
     title = reader.pieces(front(source, "title"), tags=("claim",))
     regime = reader.pieces(front(source, "regime"), tags=("claim",))
     corrected = [reader.field(front(source, key)) for key in ("old", "new") if source.string(key)]
@@ -89,10 +89,6 @@ def evaluate(record: Record, source: Source) -> Evaluation:
         citations=tuple(reader.citations),
         refusals=tuple(reader.refusals),
     )
-
-
-def _known_ids(record: Record) -> frozenset[str]:
-    return frozenset(each.id for each in (*record.findings, *record.kills, *record.errata))
 
 
 def _unused(source: Source, record: Record, citations: list[Leaf]) -> Iterator[Refusal]:

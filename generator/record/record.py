@@ -47,6 +47,11 @@ class Record:
         return (*landing, *self.findings, *self.kills, *self.errata, *self.pages)
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of all findings, kill criteria and errata."""
+        return frozenset(each.id for each in (*self.findings, *self.kills, *self.errata))
+
+    @cached_property
     def version(self) -> str:
         """The version that CITATION.cff states, empty where it states none."""
         file = self.root / CITATION
