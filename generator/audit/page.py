@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from html import unescape
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from generator.audit import mark, stylesheet, surface, verbatim
+from generator.audit import mark, surface, verbatim
+from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
-from generator.audit.echo import Bound
 from generator.audit.fault import Fault
-from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch, misuses
+from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch
 from generator.audit.mark import Proof
-from generator.audit.reading import Context, Echo, Link, Reading
-from generator.audit.tokens import BLOCKS, RUN, TOKEN, Malformed, attributes, tokens
-from generator.gate.numerals import Hit, Judgement
-from generator.report.refusal import Refusal
+from generator.audit.reading import Context, Link, Reading
+from generator.audit.texts import Around, Texts
+from generator.audit.tokens import BLOCKS, QUIET, RUN, TOKEN, Malformed, attributes, tokens
 
 _MARK = re.compile(r"(?:<a(?P<link>\s[^<>]*)>(?P<linked>[^<]*)</a>|(?P<bare>[^<]*))</data\s*>", re.IGNORECASE)
 _REFERENCE = re.compile(r"([^<]*)</a\s*>", re.IGNORECASE)
-_LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
 _ATTENDED = (
     frozenset({"data", "meta", "base", "img", "link", "source", "image", "use", "ol"}) | surface.VALUED
 )
@@ -35,7 +29,7 @@ _NOTHING: Mapping[str, str] = {}
 _CLASSES = re.compile(r"claim|\bci\b|\bref\b|footnote|illustration|data-")
 _ANCHORED = re.compile(r"(?i)\b(?:id|name)\s*=\s*[\"']?L[0-9]")
 
-RUN_LIMIT = 2000
+RUN_LIMIT = 4000
 """Characters of the longest run that is remembered."""
 
 Token = re.Match[str]
@@ -57,9 +51,9 @@ class Reader:
 
     def __init__(self, path: str, shown_path: str, html: str, context: Context) -> None:
         self.html = html
-        self.shown_path = shown_path
         self.context = context
-        self.reading = Reading(path)
+        self.texts = Texts(path, shown_path, html, context)
+        self.reading = self.texts.reading
         self._flow = Flow()
         self._skip = 0
         self._code = self._nav = self._heading = 0
@@ -72,15 +66,9 @@ class Reader:
         try:
             self._walk(0, len(self.html))
         except Malformed as error:
-            self.refuse(error.offset, "bad-page", str(error))
+            self.texts.refuse(error.offset, "bad-page", str(error))
         self._flush()
         return self.reading
-
-    def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
-        line, column, shown = place(self.html, offset)
-        self.reading.refusals.append(
-            Refusal(self.shown_path, line, column, code, (shown if text is None else text)[:160], message)
-        )
 
     def _walk(self, start: int, end: int) -> None:
         """Run by run; a run that left no trace on another page leaves none here."""
@@ -97,20 +85,25 @@ class Reader:
                 self._nav = max(0, self._nav + known)
                 start = stop
                 continue
-            before, depth = self._trace(), self._nav
+            before, depth = self.reading.size(), self._nav
             self._read(start, stop)
             self._flush()
-            if plain and self._is_plain() and before == self._trace():
+            if plain and self._is_plain() and before == self.reading.size():
                 self.context.remember(source, self._nav - depth)
             start = max(stop, self._skip)
+
+    def _flush(self, *, echo: bool = False) -> None:
+        """Judge the run that ends here."""
+        flow, self._flow = self._flow, Flow()
+        if flow.pieces:
+            self.texts.run(flow, self._around(echo=echo))
+
+    def _around(self, *, echo: bool = False) -> Around:
+        return Around(echo or self._nav > 0, self._heading > 0, self._illustration)
 
     def _is_plain(self) -> bool:
         """Whether nothing around a run can change what becomes of it."""
         return not (self._code or self._heading or self._illustration or self._spans)
-
-    def _trace(self) -> int:
-        """What reading a run can leave behind."""
-        return self.reading.size()
 
     def _read(self, start: int, end: int) -> None:
         """Every token of a run; what a mark has covered is skipped."""
@@ -154,7 +147,7 @@ class Reader:
 
     def _attend(self, name: str, given: Mapping[str, str], token: Token) -> None:
         """An element whose attributes matter."""
-        self._spoken(name, given, token)
+        self.texts.spoken(name, given, token.start(), self._around())
         self._misleads(name, given, token)
         if name == "data":
             self._mark(given, token)
@@ -191,35 +184,37 @@ class Reader:
 
     def _raw(self, name: str, token: Token) -> None:
         """Elements whose content is text to the browser."""
-        self._flush()
+        if name not in QUIET:
+            self._flush()
         content, start = token["content"], token.start("content")
         given = attributes(token["rawattributes"])
-        self._spoken(name, given, token)
+        self.texts.spoken(name, given, token.start(), self._around())
         if name == "script" and given.get("type", "").lower() == "application/ld+json":
-            self._linked_data(content, start)
+            self.texts.linked_data(content, start)
         elif name == "style":
-            self._style(content, start)
+            self.texts.style(content, start)
         elif name in ("title", "textarea"):
             self._flow.add(Piece(unescape(content), start, content))
             self._flush(echo=name == "title")
         elif name == "noscript":
+            outer, self._flow = self._flow, Flow()
             self._walk(start, token.end("content"))
-            self._flush()
+            self._flow = outer
         elif name == "iframe" and content.strip():
-            self.refuse(start, "bad-page", "The content of an iframe element cannot be read as text.")
+            self.texts.refuse(start, "bad-page", "The content of an iframe element cannot be read as text.")
 
     def _misleads(self, name: str, given: Mapping[str, str], token: Token) -> None:
         """What would make a link land elsewhere, or show a picture that no text stands for."""
         if LINE_ANCHOR.fullmatch(given.get("id", given.get("name", ""))):
             message = "An anchor of this form belongs to a line of a verbatim block."
-            self.refuse(token.start(), "place-mismatch", message)
+            self.texts.refuse(token.start(), "place-mismatch", message)
         address = given.get("href", given.get("src", "")).lstrip().lower()
         if name == "base":
-            self.refuse(token.start(), "bad-page", "A base address would make every link land elsewhere.")
+            self.texts.refuse(token.start(), "bad-page", "A base address makes every link land elsewhere.")
         elif address.startswith("data:") and ("svg" in address[:40] or name == "link"):
-            self.refuse(token.start(), "bad-page", "A drawing inside an address cannot be read as text.")
+            self.texts.refuse(token.start(), "bad-page", "A drawing inside an address is no text.")
         elif name == "ol" and ("reversed" in given or given.get("start", "1") != "1"):
-            self.refuse(
+            self.texts.refuse(
                 token.start(), "untraced-number", "A list that does not count from one prints a number."
             )
 
@@ -232,7 +227,7 @@ class Reader:
             return
         if not shape:
             message = "A mark holds one link with its text and nothing else; this data element is no trace."
-            self.refuse(token.start(), "untraced-number", message)
+            self.texts.refuse(token.start(), "untraced-number", message)
             return
         self._skip = shape.end()
         text = unescape(shape["linked"] if shape["link"] is not None else shape["bare"])
@@ -251,7 +246,7 @@ class Reader:
             proof = mark.prove(given, text, self.context.evidence, self.context.sources.compute)
             self._target(proof, shape, offset, text)
         except Fault as fault:
-            self.refuse(offset, fault.code, fault.message)
+            self.texts.refuse(offset, fault.code, fault.message)
             return Proof("refused")
         return proof
 
@@ -282,7 +277,7 @@ class Reader:
         try:
             proof = mark.claim(given.get("data-claim", ""), self.context.evidence)
         except Fault as fault:
-            self.refuse(token.start(), fault.code, fault.message)
+            self.texts.refuse(token.start(), fault.code, fault.message)
             return None
         self.reading.counts["claim"] += 1
         flow, start = self._flow, self._flow.size
@@ -295,7 +290,7 @@ class Reader:
         try:
             mark.interval(proofs, self._flow.text[start:])
         except Fault as fault:
-            self.refuse(offset, fault.code, fault.message)
+            self.texts.refuse(offset, fault.code, fault.message)
 
     def _verbatim(self, given: Mapping[str, str], token: Token) -> None:
         """Lines of a file, or the numbers of its lines."""
@@ -311,10 +306,10 @@ class Reader:
             self._skip = lines.end
         except Fault as fault:
             self._skip = token.end()
-            self.refuse(token.start(), fault.code, fault.message)
+            self.texts.refuse(token.start(), fault.code, fault.message)
         except Malformed as error:
             self._skip = token.end()
-            self.refuse(error.offset, "bad-page", str(error))
+            self.texts.refuse(error.offset, "bad-page", str(error))
 
     def _anchor(self, given: Mapping[str, str], token: Token) -> None:
         """Links between pages: ids must lead to what they name; renderers number footnotes."""
@@ -328,155 +323,3 @@ class Reader:
         elif shape and "ref" in given.get("class", "").split():
             target, fragment = resolve(self.reading.path, given.get("href", ""))
             self.reading.links.append(Link(token.start(), target, fragment, frozenset(), unescape(shape[1])))
-
-    # Texts
-
-    def _flush(self, *, echo: bool = False) -> None:
-        """Judge the run that ends here."""
-        flow, self._flow = self._flow, Flow()
-        text = flow.text
-        if not text.strip():
-            return
-        judgement = self.context.judge(text)
-        if judgement.refused or judgement.unknown or judgement.names or judgement.ids:
-            self._judge(flow, text, judgement, echo=echo or self._nav > 0)
-        for leftover in _LEFTOVER.finditer(text) if "{" in text or "}" in text else ():
-            if not self._illustration:
-                message = f'"{leftover[0]}" is left over from a template.'
-                self.refuse(flow.at(leftover.start())[1], "leftover-template", message, text.strip())
-        for misuse in misuses(flow, text):
-            self.refuse(flow.at(misuse.index)[1], misuse.code, misuse.message)
-        if any(piece.shown for piece in flow.pieces) or flow.claims:
-            self.reading.bounds.append(Bound(*flow.shown()))
-
-    def _judge(self, flow: Flow, text: str, judgement: Judgement, *, echo: bool) -> None:
-        self._exempt(judgement)
-        for hit in judgement.unknown:
-            message = f"{hit.text} is no finding, kill criterion or erratum of this record."
-            self.refuse(flow.at(hit.start)[1], "unknown-id", message)
-        left = [hit for hit in judgement.refused if not self._passes(flow, hit)]
-        if echo and left:
-            pages = (self.reading.path, *flow.targets)
-            spans = tuple((hit.start, hit.end, hit.kind) for hit in left)
-            self.reading.echoes.append(Echo(flow.at(left[0].start)[1], text, spans, pages))
-            return
-        for hit in left:
-            self.refuse(flow.at(hit.start)[1], *wrong(hit))
-
-    def _passes(self, flow: Flow, hit: Hit) -> bool:
-        """Code shows words freely and digits where it is an illustration; claims bind their constants."""
-        if surface.is_error_heading(self.reading.path, self._heading > 0):
-            self.reading.exempt["theme"] += 1
-            return True
-        piece, _ = flow.at(hit.start)
-        if piece.code and hit.kind != "digit":
-            return True
-        if piece.code and self._illustration:
-            self.reading.exempt["illustration"] += 1
-            flow.claims.append(Stretch(0, flow.size, frozenset()))
-            return True
-        around = [claim for claim in flow.claims if claim.start <= hit.start and hit.end <= claim.end]
-        return bool(hit.relation) and any(hit.relation in claim.constants for claim in around)
-
-    def _exempt(self, judgement: Judgement) -> None:
-        for kind, count in (("name", len(judgement.names)), ("id", len(judgement.ids))):
-            if count:
-                self.reading.exempt[kind] += count
-
-    def _spoken(self, name: str, given: Mapping[str, str], token: Token) -> None:
-        """Attributes that are seen or heard."""
-        for key, text in surface.spoken(name, given):
-            judgement = self.context.judge(text)
-            left = judgement.refused
-            if not (left or judgement.unknown or judgement.names or judgement.ids):
-                continue
-            self._exempt(judgement)
-            if left and surface.is_footnote_return(key, given):
-                self.reading.exempt["footnote"] += 1
-                continue
-            pages = [self.reading.path]
-            if "href" in given:
-                pages.append(resolve(self.reading.path, given["href"])[0])
-            if left and (name == "meta" or self._nav or "href" in given):
-                spans = tuple((hit.start, hit.end, hit.kind) for hit in left)
-                self.reading.echoes.append(Echo(token.start(), text, spans, tuple(pages)))
-                continue
-            for hit in (*left, *judgement.unknown):
-                code, message = wrong(hit)
-                self.refuse(token.start(), code, f"{message[:-1]} ({key} of <{name}>).", text)
-
-    def _style(self, css: str, start: int) -> None:
-        if re.search("<[a-zA-Z!/]", css):
-            self.refuse(start, "bad-page", "A stylesheet holds no markup.")
-        for offset, text, made in stylesheet.printed(css):
-            if made:
-                message = f"The stylesheet prints {text}…), which no source stands for."
-                self.refuse(start + offset, "untraced-number", message)
-            for hit in self.context.judge(text).refused if not made else ():
-                self.refuse(start + offset, *wrong(hit))
-
-    def _linked_data(self, content: str, start: int) -> None:
-        """JSON-LD: every string and number is read by machines as what the page says."""
-        try:
-            texts = list(scalars(json.loads(content)))
-        except (ValueError, RecursionError):
-            self.refuse(start, "bad-page", "The linked data is not JSON.")
-            return
-        for text in texts:
-            hits = self.context.judge(text).refused
-            if hits and not re.match(r"https?://\S+$", text):
-                spans = tuple((hit.start, hit.end, hit.kind) for hit in hits)
-                self.reading.echoes.append(Echo(start, text, spans, (self.reading.path,)))
-
-
-def place(text: str, offset: int) -> tuple[int, int, str]:
-    """Line and column of an offset, and what stands around it on its line."""
-    start = text.rfind("\n", 0, offset) + 1
-    around = text[start if offset - start < 80 else offset - 60 : offset + 100].partition("\n")[0]
-    return text.count("\n", 0, offset) + 1, offset - start + 1, around
-
-
-def scalars(value: Any) -> Iterator[str]:
-    """Every string and number of a JSON value, as text."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting.extend(inner for key, inner in item.items() if not key.startswith("@"))
-        elif isinstance(item, list):
-            waiting.extend(item)
-        elif isinstance(item, str):
-            yield item
-        elif isinstance(item, int | float) and not isinstance(item, bool):
-            yield str(item)
-
-
-def resolve(page: str, href: str) -> tuple[str, str]:
-    """Path in the site, and fragment, that a link on a page leads to; an empty path if it leaves the site."""
-    if href.startswith("#"):
-        return page, unquote(href[1:])
-    return _resolve(posixpath.dirname(page), href) or (page, unquote(urlsplit(href).fragment))
-
-
-@lru_cache(maxsize=50_000)
-def _resolve(folder: str, href: str) -> tuple[str, str] | None:
-    """The same for a folder; None for a link to the page itself."""
-    parts = urlsplit(href)
-    if parts.scheme or parts.netloc or parts.path.startswith("/"):
-        return "", ""
-    path = unquote(parts.path)
-    if not path:
-        return None
-    target = posixpath.normpath(posixpath.join(folder, path))
-    if path.endswith("/") or target == ".":
-        target = posixpath.join(target, "index.html") if target != "." else "index.html"
-    return ("" if target.startswith("..") else target), unquote(parts.fragment)
-
-
-def wrong(hit: Hit) -> tuple[str, str]:
-    """Code and message for a numeral that nothing binds."""
-    code = "untraced-number" if hit.kind in ("digit", "roman") else "untraced-word"
-    shown = " ".join(hit.text.split())
-    if hit.relation:
-        return code, f'"{shown}" has no trace, and no claim around it names {hit.relation}.'
-    return code, f'"{shown}" has no trace in the finished page.'

@@ -12,11 +12,13 @@ from html import unescape
 from pathlib import Path
 
 from generator.audit import stylesheet, surface
+from generator.audit.address import resolve
 from generator.audit.computed import Sources
 from generator.audit.echo import repeats
 from generator.audit.evidence import Evidence
-from generator.audit.page import Reader, place, resolve, wrong
+from generator.audit.page import Reader
 from generator.audit.reading import Context, Echo, Link, Reading
+from generator.audit.texts import place, wrong
 from generator.audit.tokens import BLOCKS, Malformed, tokens
 from generator.gate.numerals import ID, Names
 from generator.report.refusal import Refusal, Report

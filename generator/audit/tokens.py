@@ -20,7 +20,7 @@ BLOCKS = _words(
     "address article aside blockquote body br button caption dd desc details div dl dt fieldset "
     "figcaption figure footer form g h1 h2 h3 h4 h5 h6 head header hr html img input legend li main "
     "menu nav ol optgroup option p pre search section select summary svg table tbody td text tfoot th "
-    "thead tr ul video audio canvas template link meta urlset url loc lastmod"
+    "thead tr ul video audio canvas urlset url loc lastmod"
 )
 """Elements at which a run of text ends; text is joined over every other one."""
 
@@ -38,10 +38,14 @@ TOKEN = re.compile(
     r"|<\?(?P<declaration>xml\b[^<>]*+)>",
     re.DOTALL | re.IGNORECASE,
 )
+QUIET = frozenset({"script", "style", "noscript"})
+"""Elements that show nothing of their own, so that text runs on past them."""
+
 _BORDER = rf"(?:{'|'.join(sorted(BLOCKS))})"
 _INLINE = (
     rf"[^<]++|<(?!(?:{_RAW}|{_BORDER})[\s/>])[a-zA-Z][a-zA-Z0-9:-]*+{_ATTRIBUTES}>"
     rf"|</(?!{_BORDER}[\s>])[a-zA-Z][a-zA-Z0-9:-]*+\s*+>|<!--(?!-?>).*?-->"
+    rf"|<(?P<quiet>{'|'.join(sorted(QUIET))}){_ATTRIBUTES}>.*?</(?P=quiet)\s*+>"
 )
 RUN = re.compile(rf"(?:<{_BORDER}{_ATTRIBUTES}>|</{_BORDER}\s*+>)?(?:{_INLINE})*+", re.DOTALL | re.IGNORECASE)
 """A run of text and inline tags, with the block tag that opens it."""

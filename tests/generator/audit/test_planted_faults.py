@@ -219,6 +219,7 @@ MARKS: dict[str, tuple[str, str, str]] = {
     "an id that leads nowhere": ("kill-criteria.html#K-1", "kill-criteria.html#K-2", "unknown-id"),
     "an id of nothing": (">K-1</a>", ">K-9</a>", "unknown-id"),
     "template markup left over": ("like GPT-4", "like {{ a.x }} GPT-4", "leftover-template"),
+    "template markup left over in an attribute": ('title="words"', 'title="{{ a.x }}"', "leftover-template"),
     "a name that is not in the list": ("like GPT-4", "like GPT-5", "untraced-number"),
 }
 
@@ -314,7 +315,19 @@ def test_a_numeral_planted_on_a_surface_is_refused(
 
 
 @pytest.mark.parametrize("path", [FINDING, "site/404.html", "site/index.html"])
-@pytest.mark.parametrize("word", ["seven", "thr<i>ee</i>", "th&shy;ree", "half", "the third"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "seven",
+        "thr<i>ee</i>",
+        "th&shy;ree",
+        "th<script></script>ree",
+        "th<noscript></noscript>ree",
+        "th<!-- -->ree",
+        "half",
+        "the third",
+    ],
+)
 def test_a_number_word_planted_in_a_page_is_refused(path: str, word: str, tmp_path: Path) -> None:
     text = made.files()[path].replace("</body>", f"<p>There is {word} run.</p></body>")
     assert _codes(tmp_path, {path: text}) == {"untraced-word"}

@@ -1,0 +1,182 @@
+"""Judges the texts of one page: runs of text, spoken attributes, stylesheets, linked data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generator.audit import stylesheet, surface
+from generator.audit.address import resolve
+from generator.audit.echo import Bound
+from generator.audit.flow import Flow, Stretch, misuses
+from generator.audit.reading import Context, Echo, Reading
+from generator.gate.numerals import Hit, Judgement
+from generator.report.refusal import Refusal
+
+_LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
+
+
+@dataclass(frozen=True)
+class Around:
+    """Where on the page a text stands, as far as that decides what passes."""
+
+    echo: bool = False
+    heading: bool = False
+    illustration: bool = False
+
+
+class Texts:
+    """The texts of one page, and what was found in them."""
+
+    def __init__(self, path: str, shown_path: str, html: str, context: Context) -> None:
+        self.html = html
+        self.shown_path = shown_path
+        self.context = context
+        self.reading = Reading(path)
+
+    def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
+        line, column, shown = place(self.html, offset)
+        self.reading.refusals.append(
+            Refusal(self.shown_path, line, column, code, (shown if text is None else text)[:160], message)
+        )
+
+    def run(self, flow: Flow, around: Around) -> None:
+        """A run of text between block borders."""
+        text = flow.text
+        if not text.strip():
+            return
+        judgement = self.context.judge(text)
+        if judgement.refused or judgement.unknown or judgement.names or judgement.ids:
+            self._judge(flow, text, judgement, around)
+        for leftover in _LEFTOVER.finditer(text) if not around.illustration else ():
+            message = f'"{leftover[0]}" is left over from a template.'
+            self.refuse(flow.at(leftover.start())[1], "leftover-template", message, text.strip())
+        for misuse in misuses(flow, text):
+            self.refuse(flow.at(misuse.index)[1], misuse.code, misuse.message)
+        if any(piece.shown for piece in flow.pieces) or flow.claims:
+            self.reading.bounds.append(Bound(*flow.shown()))
+
+    def _judge(self, flow: Flow, text: str, judgement: Judgement, around: Around) -> None:
+        self._exempt(judgement)
+        for hit in judgement.unknown:
+            self.refuse(flow.at(hit.start)[1], "unknown-id", unresolved(hit))
+        left = [hit for hit in judgement.refused if not self._passes(flow, hit, around)]
+        if around.echo and left:
+            pages = (self.reading.path, *flow.targets)
+            self.reading.echoes.append(Echo(flow.at(left[0].start)[1], text, spans(left), pages))
+            return
+        for hit in left:
+            self.refuse(flow.at(hit.start)[1], *wrong(hit))
+
+    def _passes(self, flow: Flow, hit: Hit, around: Around) -> bool:
+        """Code shows words freely and digits where it is an illustration; claims bind their constants."""
+        if surface.is_error_heading(self.reading.path, around.heading):
+            self.reading.exempt["theme"] += 1
+            return True
+        piece, _ = flow.at(hit.start)
+        if piece.code and hit.kind != "digit":
+            return True
+        if piece.code and around.illustration:
+            self.reading.exempt["illustration"] += 1
+            flow.claims.append(Stretch(0, flow.size, frozenset()))
+            return True
+        claims = [claim for claim in flow.claims if claim.start <= hit.start and hit.end <= claim.end]
+        return bool(hit.relation) and any(hit.relation in claim.constants for claim in claims)
+
+    def _exempt(self, judgement: Judgement) -> None:
+        for kind, count in (("name", len(judgement.names)), ("id", len(judgement.ids))):
+            if count:
+                self.reading.exempt[kind] += count
+
+    def spoken(self, name: str, given: Mapping[str, str], offset: int, around: Around) -> None:
+        """Attributes that are seen or heard."""
+        for key, text in surface.spoken(name, given):
+            judgement = self.context.judge(text)
+            self._exempt(judgement)
+            if judgement.refused and surface.is_footnote_return(key, given):
+                self.reading.exempt["footnote"] += 1
+            elif judgement.refused and (name == "meta" or around.echo or "href" in given):
+                self._echo(text, judgement, offset, given)
+            else:
+                self._attribute(f" ({key} of <{name}>).", text, judgement, offset)
+            for leftover in _LEFTOVER.finditer(text):
+                message = f'"{leftover[0]}" is left over from a template.'
+                self.refuse(offset, "leftover-template", message, text)
+
+    def _echo(self, text: str, judgement: Judgement, offset: int, given: Mapping[str, str]) -> None:
+        """An attribute that may repeat a passage of this page or of the one it links to."""
+        pages = [self.reading.path]
+        if "href" in given:
+            pages.append(resolve(self.reading.path, given["href"])[0])
+        self.reading.echoes.append(Echo(offset, text, spans(judgement.refused), tuple(pages)))
+
+    def _attribute(self, where: str, text: str, judgement: Judgement, offset: int) -> None:
+        for hit in judgement.refused:
+            code, message = wrong(hit)
+            self.refuse(offset, code, message[:-1] + where, text)
+        for hit in judgement.unknown:
+            self.refuse(offset, "unknown-id", unresolved(hit), text)
+
+    def style(self, css: str, start: int) -> None:
+        if re.search("<[a-zA-Z!/]", css):
+            self.refuse(start, "bad-page", "A stylesheet holds no markup.")
+        for offset, text, made in stylesheet.printed(css):
+            if made:
+                message = f"The stylesheet prints {text}…), which no source stands for."
+                self.refuse(start + offset, "untraced-number", message)
+            for hit in self.context.judge(text).refused if not made else ():
+                self.refuse(start + offset, *wrong(hit))
+
+    def linked_data(self, content: str, start: int) -> None:
+        """JSON-LD: every string and number is read by machines as what the page says."""
+        try:
+            texts = list(scalars(json.loads(content)))
+        except (ValueError, RecursionError):
+            self.refuse(start, "bad-page", "The linked data is not JSON.")
+            return
+        for text in texts:
+            hits = self.context.judge(text).refused
+            if hits and not re.match(r"https?://\S+$", text):
+                self.reading.echoes.append(Echo(start, text, spans(hits), (self.reading.path,)))
+
+
+def spans(hits: Sequence[Hit]) -> tuple[tuple[int, int, str], ...]:
+    return tuple((hit.start, hit.end, hit.kind) for hit in hits)
+
+
+def place(text: str, offset: int) -> tuple[int, int, str]:
+    """Line and column of an offset, and what stands around it on its line."""
+    start = text.rfind("\n", 0, offset) + 1
+    around = text[start if offset - start < 80 else offset - 60 : offset + 100].partition("\n")[0]
+    return text.count("\n", 0, offset) + 1, offset - start + 1, around
+
+
+def scalars(value: Any) -> Iterator[str]:
+    """Every string and number of a JSON value, as text."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(inner for key, inner in item.items() if not key.startswith("@"))
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, str):
+            yield item
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            yield str(item)
+
+
+def wrong(hit: Hit) -> tuple[str, str]:
+    """Code and message for a numeral that nothing binds."""
+    code = "untraced-number" if hit.kind in ("digit", "roman") else "untraced-word"
+    shown = " ".join(hit.text.split())
+    if hit.relation:
+        return code, f'"{shown}" has no trace, and no claim around it names {hit.relation}.'
+    return code, f'"{shown}" has no trace in the finished page.'
+
+
+def unresolved(hit: Hit) -> str:
+    return f"{hit.text} is no finding, kill criterion or erratum of this record."
