@@ -9,21 +9,19 @@ from urllib.parse import unquote, urlsplit
 
 def resolve(page: str, href: str) -> tuple[str, str]:
     """Path in the site, and fragment, that a link on a page leads to; an empty path if it leaves the site."""
-    if href.startswith("#"):
-        return page, unquote(href[1:])
-    return _resolve(posixpath.dirname(page), href) or (page, unquote(urlsplit(href).fragment))
+    path, _, fragment = href.partition("#")
+    target = _resolve(page.rpartition("/")[0], path) if path else page
+    return target, unquote(fragment) if "%" in fragment else fragment
 
 
 @lru_cache(maxsize=50_000)
-def _resolve(folder: str, href: str) -> tuple[str, str] | None:
-    """The same for a folder; None for a link to the page itself."""
+def _resolve(folder: str, href: str) -> str:
+    """The path that a link without fragment leads to from a folder of the site."""
     parts = urlsplit(href)
     if parts.scheme or parts.netloc or parts.path.startswith("/"):
-        return "", ""
+        return ""
     path = unquote(parts.path)
-    if not path:
-        return None
     target = posixpath.normpath(posixpath.join(folder, path))
     if path.endswith("/") or target == ".":
         target = posixpath.join(target, "index.html") if target != "." else "index.html"
-    return ("" if target.startswith("..") else target), unquote(parts.fragment)
+    return "" if target.startswith("..") else target

@@ -28,7 +28,7 @@ class Bound:
     @cached_property
     def text(self) -> str:
         """The passage without white space."""
-        return _DROPPED.sub("", self.shown)
+        return _pack(self.shown)
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
@@ -36,7 +36,7 @@ class Bound:
         return [(self._packed(start), self._packed(end)) for start, end in self.stretches]
 
     def _packed(self, place: int) -> int:
-        return len(_DROPPED.sub("", self.shown[:place]))
+        return len(_pack(self.shown[:place]))
 
 
 def repeats(text: str, start: int, end: int, passages: Iterable[Bound], *, alone: bool = False) -> bool:
@@ -44,13 +44,14 @@ def repeats(text: str, start: int, end: int, passages: Iterable[Bound], *, alone
 
     With alone, a passage that is nothing but the number will do (a table cell in a search index).
     """
-    packed, places = _pack(text)
-    low, high = places[start], places[end]
+    packed = _pack(text)
+    low, high = len(_pack(text[:start])), len(_pack(text[:end]))
     numeral = packed[low:high]
-    stops = _stops(text, places)
+    stops = _stops(text, len(packed))
     return any(
         _agrees(packed, low, high, passage, at, stops, alone)
         for passage in passages
+        if numeral in passage.text
         for first, last in passage.spans
         for at in _occurrences(numeral, passage.text, first, last)
     )
@@ -86,26 +87,19 @@ def _common(left: str, right: str) -> int:
     return next(index for index in range(size) if left[index] != right[index])
 
 
-def _stops(text: str, places: list[int]) -> set[int]:
+def _stops(text: str, size: int) -> set[int]:
     """Places of the packed string where a repeated passage may begin or end."""
-    stops = {0, places[-1]}
+    stops = {0, size}
     for separator in _SEPARATORS:
         at = text.find(separator)
         while at >= 0:
-            stops |= {places[at], places[at + len(separator)]}
+            stops |= {len(_pack(text[:at])), len(_pack(text[: at + len(separator)]))}
             at = text.find(separator, at + 1)
     if text.endswith("…"):
-        stops.add(places[len(text) - 1])
+        stops.add(len(_pack(text[:-1])))
     return stops
 
 
-def _pack(text: str) -> tuple[str, list[int]]:
-    """The text without white space, and where each of its positions went."""
-    kept: list[str] = []
-    places: list[int] = []
-    for char in text:
-        places.append(len(kept))
-        if not _DROPPED.match(char):
-            kept.append(char)
-    places.append(len(kept))
-    return "".join(kept), places
+def _pack(text: str) -> str:
+    """The text without white space and without what only marks a heading's link."""
+    return _DROPPED.sub("", text)

@@ -35,6 +35,7 @@ class Evidence:
         self.read = lru_cache(maxsize=64)(self._read)
         self._documents: dict[str, Document] = {}
         self._values: dict[tuple[str, str], Value] = {}
+        self._schemas: dict[str, str] = {}
 
     def value(self, path: str, pointer: str, sha256: str) -> Value:
         """The value under a pointer of the file whose digest the page states; raises Fault."""
@@ -59,10 +60,11 @@ class Evidence:
         tokens = pointers.parse(pointer)
         if not tokens or tokens[-1] not in ("value", "low", "high"):
             return ""
+        document = self._document(path)
         for depth in (1, 2) if tokens[-1] != "value" else (1,):
-            owner = tokens[:-depth]
-            written = self._text(path, (*owner, "unit"))
-            if written is not None and "value" in self._document(path).keys(owner):
+            keys = document.keys(tokens[:-depth])
+            if "value" in keys and "unit" in keys:
+                written = self._text(path, (*tokens[:-depth], "unit")) or ""
                 return "" if written in UNITLESS else written
         return ""
 
@@ -75,7 +77,9 @@ class Evidence:
 
     def schema(self, path: str) -> str:
         """The schema id of a payload, empty where it has none."""
-        return self._text(path, ("schema",)) or ""
+        if path not in self._schemas:
+            self._schemas[path] = self._text(path, ("schema",)) or ""
+        return self._schemas[path]
 
     def _resolve(self, path: str, pointer: str) -> Value:
         try:

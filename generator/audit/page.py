@@ -14,10 +14,12 @@ from generator.audit.fault import Fault
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch
 from generator.audit.mark import Proof
 from generator.audit.reading import Context, Link, Reading
+from generator.audit.repetition import Row
 from generator.audit.texts import Around, Texts
 from generator.audit.tokens import BLOCKS, QUIET, RUN, TOKEN, Malformed, attributes, tokens
 
 _MARK = re.compile(r"(?:<a(?P<link>\s[^<>]*)>(?P<linked>[^<]*)</a>|(?P<bare>[^<]*))</data\s*>", re.IGNORECASE)
+_HREF = re.compile(r"\s+href=\"([^\"]*)\"\s*")
 _REFERENCE = re.compile(r"([^<]*)</a\s*>", re.IGNORECASE)
 _ATTENDED = (
     frozenset({"data", "meta", "base", "img", "link", "source", "image", "use", "ol"}) | surface.VALUED
@@ -72,25 +74,36 @@ class Reader:
 
     def _walk(self, start: int, end: int) -> None:
         """Run by run; a run that left no trace on another page leaves none here."""
+        repetition, row = self.context.repetition, Row()
         while start < end:
-            run = RUN.match(self.html, start, end)
-            stop = run.end() if run else start
-            if stop == start:
-                raw = TOKEN.match(self.html, start, end)
-                stop = raw.end() if raw else end
+            stop = self._stop(start, end)
             plain = stop - start < RUN_LIMIT and self._is_plain()
             source = self.html[start:stop] if plain else ""
-            known = self.context.clean.get(source) if plain else None
-            if known is not None:
-                self._nav = max(0, self._nav + known)
-                start = stop
+            if plain and source in repetition.runs:
+                length, depth = repetition.ahead(source, self.html, start)
+                if length > stop - start:
+                    row.end(self.html, start, repetition)
+                else:
+                    row.add(source, start, depth)
+                self._nav = max(0, self._nav + depth)
+                start += length
                 continue
+            row.end(self.html, start, repetition)
             before, depth = self.reading.size(), self._nav
             self._read(start, stop)
             self._flush()
             if plain and self._is_plain() and before == self.reading.size():
-                self.context.remember(source, self._nav - depth)
+                repetition.remember(source, self._nav - depth)
             start = max(stop, self._skip)
+        row.end(self.html, end, repetition)
+
+    def _stop(self, start: int, end: int) -> int:
+        """Where the run that starts there ends; an element of raw text is a run of its own."""
+        run = RUN.match(self.html, start, end)
+        if run and run.end() > start:
+            return run.end()
+        raw = TOKEN.match(self.html, start, end)
+        return raw.end() if raw else end
 
     def _flush(self, *, echo: bool = False) -> None:
         """Judge the run that ends here."""
@@ -107,9 +120,12 @@ class Reader:
 
     def _read(self, start: int, end: int) -> None:
         """Every token of a run; what a mark has covered is skipped."""
+        while start < end:
+            start = self._read_on(start, end)
+
+    def _read_on(self, start: int, end: int) -> int:
+        """Tokens up to the end or to the next whole mark; where to go on."""
         for token in tokens(self.html, start, end):
-            if token.start() < self._skip:
-                continue
             kind = token.lastgroup
             if kind == "text":
                 self._text(token[0], token.start())
@@ -119,8 +135,9 @@ class Reader:
                 self._close(token["end"].lower())
             elif kind == "content":
                 self._raw(token["raw"].lower(), token)
-            if self._skip >= end:
-                return
+            if self._skip > token.end():
+                return self._skip
+        return end
 
     def _text(self, source: str, start: int) -> None:
         text = unescape(source) if "&" in source else source
@@ -131,6 +148,8 @@ class Reader:
     def _open(self, name: str, written: str, token: Token) -> None:
         if name in BLOCKS:
             self._flush()
+        if name == "data" and self._mark(attributes(written), token):
+            return
         given = (
             attributes(written)
             if written and (_attended(name, written) or (self._nav and name == "a"))
@@ -149,9 +168,7 @@ class Reader:
         """An element whose attributes matter."""
         self.texts.spoken(name, given, token.start(), self._around())
         self._misleads(name, given, token)
-        if name == "data":
-            self._mark(given, token)
-        elif name == "span":
+        if name == "span":
             self._span(given, token)
         elif name == "div" or name == "pre":
             self._illustration = "illustration" in given.get("class", "").split() or (
@@ -220,15 +237,15 @@ class Reader:
 
     # Marks
 
-    def _mark(self, given: Mapping[str, str], token: Token) -> None:
-        """A data element is one whole mark: one link or none, and its text."""
-        shape = _MARK.match(self.html, token.end())
+    def _mark(self, given: Mapping[str, str], token: Token) -> bool:
+        """A data element is one whole mark, one link or none and its text; False where it is no mark."""
         if "num" not in given.get("class", "").split():
-            return
+            return False
+        shape = _MARK.match(self.html, token.end())
         if not shape:
             message = "A mark holds one link with its text and nothing else; this data element is no trace."
             self.texts.refuse(token.start(), "untraced-number", message)
-            return
+            return False
         self._skip = shape.end()
         text = unescape(shape["linked"] if shape["link"] is not None else shape["bare"])
         proof = self._prove(given, text, shape, token.start())
@@ -236,6 +253,7 @@ class Reader:
         self._proofs.append(proof)
         stands = TEXT if proof.kind == "text" else NUMBER
         self._flow.add(Piece(stands, token.start(), stands, shown=text or " ", percent=proof.percent))
+        return True
 
     def _prove(self, given: Mapping[str, str], text: str, shape: Token, offset: int) -> Proof:
         """What the mark is; a refusal where it is not what it says."""
@@ -256,11 +274,10 @@ class Reader:
             return
         if shape["link"] is None:
             raise Fault("place-mismatch", "The number has no link to its line.")
-        given = attributes(shape["link"])
-        if not given.keys() <= {"href", "class"}:
-            raise Fault("untraced-number", "The link of a mark has an address and nothing that is read.")
-        href = given.get("href", "")
-        target, fragment = resolve(self.reading.path, href)
+        href = _HREF.fullmatch(shape["link"])
+        if not href:
+            raise Fault("untraced-number", "The link of a mark has an address and nothing else.")
+        target, fragment = resolve(self.reading.path, unescape(href[1]))
         self.reading.links.append(Link(offset, target, fragment, proof.lands, text))
 
     def _span(self, given: Mapping[str, str], token: Token) -> None:

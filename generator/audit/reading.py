@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from generator.audit.computed import Sources
 from generator.audit.echo import Bound
 from generator.audit.evidence import Evidence
+from generator.audit.repetition import Repetition
 from generator.audit.verbatim import Lines
 from generator.gate.numerals import Judgement, Names, judge
 from generator.report.refusal import Refusal
@@ -25,13 +26,8 @@ class Context:
     sources: Sources
     names: Names
     ids: Collection[str]
-    clean: dict[str, int] = field(default_factory=dict)
+    repetition: Repetition = field(default_factory=Repetition)
     _judged: dict[str, Judgement] = field(default_factory=dict)
-
-    def remember(self, run: str, depth: int) -> None:
-        """Note a run of markup that left no trace, and by how much it opened or closed navigation."""
-        if len(self.clean) < CACHE_SIZE:
-            self.clean[run] = depth
 
     def judge(self, text: str) -> Judgement:
         """Numerals and number words of a text; words that merely claim are the source side's business."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 DEPTH_LIMIT = 200
@@ -42,7 +43,12 @@ class Value:
     @property
     def text(self) -> str:
         """The decoded string."""
-        return str(json.loads(self.written))
+        return _decoded(self.written)
+
+
+def _decoded(written: bytes) -> str:
+    """A JSON string as text."""
+    return str(json.loads(written)) if b"\\" in written else written[1:-1].decode()
 
 
 class Document:
@@ -65,9 +71,12 @@ class Document:
         kind = _KINDS.get(self.data[start : start + 1], "number")
         return Value(kind, start, end, bisect_right(self._lines, start) + 1, self.data[start:end])
 
-    def keys(self, tokens: tuple[str, ...]) -> list[str]:
-        """Keys or indices of a container."""
-        return list(self._inside(self.at(tokens).start))
+    def keys(self, tokens: tuple[str, ...]) -> Mapping[str, object]:
+        """Keys or indices of a container; raises KeyError where there is none."""
+        start, _ = self._root
+        for token in tokens:
+            start, _ = self._inside(start)[token]
+        return self._inside(start)
 
     def _inside(self, start: int) -> dict[str, tuple[int, int]]:
         """The members of the container that starts there, none for a scalar."""
@@ -108,8 +117,7 @@ class Document:
         place = self._skip_space(match.end())
         if self.data[place : place + 1] != b":":
             raise Unreadable(place, "a colon is missing after a key")
-        key = match[0][1:-1]
-        return (str(json.loads(match[0])) if b"\\" in key else key.decode()), self._skip_space(place + 1)
+        return _decoded(match[0]), self._skip_space(place + 1)
 
     def _end(self, start: int) -> int:
         """Where the value that starts there ends."""
