@@ -69,12 +69,12 @@ class Static:
         if not 1 <= self.total <= TOTAL_LIMIT:
             remedy = f"Scale it to 1 … {TOTAL_LIMIT}."  # [total]
             raise BadData("static model", f"has total {self.total}.", remedy)
-        starts = accumulate(counts, initial=0)
-        self._found = [
-            (symbol, start, count, self.total)
-            for symbol, (start, count) in enumerate(zip(starts, counts, strict=False))
-            if count
-        ]
+        self._found: list[Found] = []
+        start = 0
+        for symbol, count in enumerate(counts):
+            if count:
+                self._found.append((symbol, start, count, self.total))
+            start += count
         self._steps = _Shares((found[0], found[1:]) for found in self._found)
         self._starts = [start for _, start, _, _ in self._found]
         self.find: Callable[[int], Found] = self._search
