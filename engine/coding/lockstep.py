@@ -4,7 +4,7 @@ A message is a sequence of symbols; a model gives each symbol a share of a total
 into bytes, `decode` turns them back and accepts exactly what `encode` makes: every proper beginning and
 every continuation of a code is refused. A code of n symbols takes fewer than 9 bits above the ideal
 length, and n times a loss that the total bounds. What is stated here is proved in `docs/lockstep.md`;
-the words in brackets name its clauses. Standard library only.
+the words in brackets name its clauses. Standard library only, and one file, so that it can be copied out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOTAL_LIMIT = 1 << 24
 TABLE_LIMIT = 1 << 16
 """Static models up to this total look symbols up in a table, one entry a slot; larger ones search."""
 TAIL = WINDOW // 8
-"""Bytes of the window; the decoder reads so many zeros after the end, and no verdict depends on them."""
+"""Bytes of the window; the decoder reads so many zeros after the end, and no symbol depends on them."""
 
 Step = tuple[int, int, int]
 """Start, count and total of one symbol: 0 <= start, 1 <= count, start + count <= total <= TOTAL_LIMIT."""
