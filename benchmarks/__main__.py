@@ -7,7 +7,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import building, starting
+from benchmarks import building, coding, starting
 from benchmarks.decoding import Bench
 from benchmarks.measure import HEADER
 
@@ -19,7 +19,7 @@ def main() -> None:
     """Print each row as it is measured; then replace the table."""
     print(HEADER)
     lines = []
-    for rows in (starting.rows(), building.rows(), Bench().rows()):
+    for rows in (starting.rows(), building.rows(), coding.rows(), Bench().rows()):
         for row in rows:
             print(row.row(), flush=True)
             lines.append(row.row())
