@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -278,7 +277,7 @@ def test_serve_shows_the_site_and_follows_its_sources(tmp_path: Path) -> None:
             (root / "findings/F-02.md").write_text(changed)
             assert _eventually(address, "The margin is not told from chance")
         finally:
-            server.send_signal(signal.SIGINT)
+            server.terminate()
             server.wait(30)
 
 

@@ -95,7 +95,9 @@ def test_the_bootstrap_t_interval_is_the_hand_formula() -> None:
     assert (made.low, made.high) == pytest.approx((value - high * own, value - low * own), rel=1e-9)
 
 
-@pytest.mark.parametrize("common", [(1, 1), (1, 3), (3, 7), (1, 49)])
+@pytest.mark.parametrize(
+    "common", [(1, 1), (1, 3), (3, 7), (1, 49), (3, 11), (5, 9), (7, 13), (6, 11), (11, 13)]
+)
 def test_where_a_resample_has_no_spread_there_is_no_bootstrap_t(common: tuple[int, int]) -> None:
     hits, trials = np.full(10, common[0]), np.full(10, common[1])
     hits[0] += 1
