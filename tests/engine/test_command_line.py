@@ -122,6 +122,8 @@ import os, signal, sys
 import engine.experiments.table, engine.run
 from engine.cli import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
+
 def stopped(*_):
     os.kill(os.getpid(), signal.SIGINT)
 
