@@ -87,6 +87,7 @@ class Case:
     def convert(self, gguf: Path, folder: Path) -> None:
         """Stands in for the dequantisation."""
         assert gguf.read_bytes() == WEIGHTS
+        assert not (folder / "model.json").exists()  # the mark comes last
         self.converted += 1
         (folder / "model.safetensors").write_bytes(b"dequantised")
 

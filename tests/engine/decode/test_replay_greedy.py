@@ -33,7 +33,7 @@ def near(model: Llama, seed: int, outputs: int | None = None) -> Llama:
     head = model.head + 0.25 * noise
     if outputs is None:
         return replace(model, head=head)
-    listed = torch.arange(0, outputs)
+    listed = torch.arange(len(head) - outputs, len(head))  # so that output and token differ
     return replace(model, head=head[listed], head_tokens=listed)
 
 
@@ -103,6 +103,33 @@ def test_live_text_is_the_plain_text_and_its_rounds_are_replayed_one_by_one(
             assert sum(r.emitted for r in decoded.rounds) == len(text)
             accepted += sum(r.accepted for r in decoded.rounds)
     assert accepted > 10  # else nothing was tried
+
+
+WALKS: dict[str, tuple[tuple[int, int, int], list[tuple[int, int, int]]]] = {
+    "nothing": ((0, 4, 8), []),
+    "one token": ((1, 4, 8), [(4, 1, 1)]),
+    "a text that ends inside a round": ((3, 4, 8), [(4, 3, 3)]),
+    "a text that ends with a round": ((5, 4, 8), [(4, 4, 5)]),
+    "the limit inside a round": ((7, 4, 7), [(4, 4, 5), (1, 1, 2)]),
+    "the limit after a round": ((6, 4, 6), [(4, 4, 5), (0, 0, 1)]),
+}
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_rounds_of_a_draft_that_is_always_right_end_with_the_text_and_draft_within_the_limit(
+    name: str,
+) -> None:
+    (text, length, limit), expected = WALKS[name]
+    walked = rounds(lambda _, room: (room, room), text=text, length=length, new_tokens=limit)
+    assert [(r.proposed, r.accepted, r.emitted) for r in walked] == expected
+
+
+TRIED = {(4, 0, 1): 1, (4, 2, 3): 3, (4, 4, 5): 4, (0, 0, 1): 0, (4, 2, 2): 2}
+
+
+@pytest.mark.parametrize("round_", TRIED)
+def test_a_round_tries_what_it_keeps_and_the_first_it_rejects(round_: tuple[int, int, int]) -> None:
+    assert Round(*round_).tried == TRIED[round_]
 
 
 def never_short(accepted: Accepted, *, text: int, length: int, new_tokens: int) -> list[Round]:
