@@ -15,7 +15,7 @@ from engine.contract.seeds import Stream
 from engine.decode.drafts.lookup import Lookup
 from engine.decode.drafts.model import ModelDraft
 from engine.decode.live import Decoded, Round, decode
-from engine.decode.llama import Llama
+from engine.decode.llama import Cache, Llama, forward
 from engine.decode.replay import Accepted, by_agreement, by_lookup, greedy_agreement, read, rounds
 from engine.decode.sample import Row, generate
 from engine.decode.verifier import Draws, draw, softmax
@@ -193,7 +193,16 @@ def test_a_draft_model_proposes_from_its_own_law_whatever_was_rejected_before(
         made, anew = (scheme.propose(text, 5, Stream(7, "x")) for scheme in (growing, fresh))
         assert made.probability is not None and anew.probability is not None
         np.testing.assert_allclose(made.probability, anew.probability, rtol=1e-4, atol=1e-9)
+        np.testing.assert_allclose(made.probability[0], said(draft, text), rtol=1e-4, atol=1e-9)
         assert made.tokens == anew.tokens == drawn(made.probability, Stream(7, "x"))
+
+
+def said(model: Llama, text: list[int]) -> NDArray[np.float64]:
+    """The law after a text over the whole vocabulary, from one pass: zero for what the model cannot name."""
+    logits = forward(model, torch.tensor([text]), Cache(model, rows=1, capacity=len(text)), 0)[0, -1]
+    law = np.zeros(9)
+    law[slice(None) if model.head_tokens is None else model.head_tokens.numpy()] = softmax(logits.numpy())
+    return law
 
 
 def drawn(laws: NDArray[np.float64], stream: Stream) -> tuple[int, ...]:
