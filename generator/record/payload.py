@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from generator.record import envelope, pointer, strict
-from generator.record.tree import Node, Text, grow
+from generator.record.encoding import decoded
+from generator.record.tree import Node, grow
 from generator.report.refusal import Refusal, Refused
 
 SIZE_LIMIT = 16 * 1024 * 1024
@@ -90,14 +91,7 @@ def _reason(error: OSError | RuntimeError) -> str:
 
 def _decoded(path: str, data: bytes) -> str:
     """The text of the file, strict UTF-8 without a byte order mark."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        _refuse(path, 1, 1, "bad-encoding", "", "The file starts with a byte order mark. Write it without.")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        place = Text(data)
-        line, column = place.line(error.start), place.column(error.start)
-        _refuse(path, line, column, "bad-encoding", "", f"Not UTF-8: byte {data[error.start]:#04x}.")
+    text = decoded(path, data)
     if not text.strip():
         _refuse(path, 1, 1, "bad-payload", "", "The file is empty.")
     return text

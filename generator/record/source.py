@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, NoReturn
 
 from generator.record import front_matter, keys
+from generator.record.encoding import decoded
 from generator.record.front_matter import FrontMatter, Place
-from generator.record.tree import Text
 from generator.report.refusal import Refusal, Refused
 
 Kind = Literal["finding", "kill", "erratum", "page", "template"]
@@ -100,14 +100,7 @@ def _text(root: Path, path: str) -> str:
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of symbolic links"
         _refuse(path, 1, 1, "bad-front-matter", path, f"The file cannot be read: {reason}.")
-    if data.startswith(b"\xef\xbb\xbf"):
-        _refuse(path, 1, 1, "bad-encoding", "", "The file starts with a byte order mark. Save it without.")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        place = Text(data)
-        line, column = place.line(error.start), place.column(error.start)
-        _refuse(path, line, column, "bad-encoding", "", f"Not UTF-8: byte {data[error.start]:#04x}.")
+    text = decoded(path, data)
     private = _PRIVATE.search(text)
     if private:
         line = text.count("\n", 0, private.start()) + 1
