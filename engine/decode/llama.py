@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.decode.linear import Weight
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -32,11 +34,11 @@ class Layer:
     """Weights of one block; query/key/value and gate/up are stacked so that each is one product."""
 
     attention_norm: Tensor  # (width,)
-    query_key_value: Tensor  # ((heads + 2 kv_heads) D, width)
-    attention_out: Tensor  # (width, heads D)
+    query_key_value: Weight  # ((heads + 2 kv_heads) D, width)
+    attention_out: Weight  # (width, heads D)
     mlp_norm: Tensor  # (width,)
-    gate_up: Tensor  # (2 hidden, width)
-    down: Tensor  # (width, hidden)
+    gate_up: Weight  # (2 hidden, width)
+    down: Weight  # (width, hidden)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Llama:
     embedding: Tensor  # (vocabulary, width)
     layers: tuple[Layer, ...]
     norm: Tensor  # (width,)
-    head: Tensor  # (outputs, width)
+    head: Weight  # (outputs, width)
     head_tokens: Tensor | None
 
     def full(self, logits: Tensor) -> Tensor:
@@ -93,7 +95,7 @@ def forward(
     hidden = final_hidden(model, ids, cache, start)
     if last is not None:
         hidden = hidden[:, -last:]
-    return F.linear(hidden, model.head)
+    return model.head(hidden)
 
 
 @torch.inference_mode()
@@ -142,7 +144,7 @@ class _Place:
 def _block(shape: Shape, layer: Layer, x: Tensor, place: _Place, index: int) -> Tensor:
     rows, new, width = x.shape
     normed = F.rms_norm(x, (width,), layer.attention_norm, shape.norm_epsilon)
-    stacked = F.linear(normed, layer.query_key_value)
+    stacked = layer.query_key_value(normed)
     stacked = stacked.view(rows, new, -1, shape.head_width).transpose(1, 2)  # (B, H + 2 kv, n, D)
     turning, values = stacked[:, : -shape.kv_heads], stacked[:, -shape.kv_heads :]
     half = shape.head_width // 2
@@ -152,7 +154,7 @@ def _block(shape: Shape, layer: Layer, x: Tensor, place: _Place, index: int) -> 
     mixed = F.scaled_dot_product_attention(
         turning[:, : shape.heads], keys, values, attn_mask=place.mask, enable_gqa=True
     )
-    x = x + F.linear(mixed.transpose(1, 2).reshape(rows, new, -1), layer.attention_out)
+    x = x + layer.attention_out(mixed.transpose(1, 2).reshape(rows, new, -1))
     normed = F.rms_norm(x, (width,), layer.mlp_norm, shape.norm_epsilon)
-    gate, up = F.linear(normed, layer.gate_up).chunk(2, dim=-1)
-    return x + F.linear(F.silu(gate) * up, layer.down)
+    gate, up = layer.gate_up(normed).chunk(2, dim=-1)
+    return x + layer.down(F.silu(gate) * up)

@@ -21,6 +21,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from engine.decode.linear import Weight
 from engine.decode.llama import Layer, Llama, Shape
 from engine.decode.registry import Entry, require
 
@@ -77,21 +78,21 @@ def from_tensors(tensors: dict[str, Tensor], config: dict[str, Any]) -> Llama:
     )
     layers = tuple(_layer(tensors, f"model.layers.{i}.") for i in range(config["num_hidden_layers"]))
     embedding = tensors["model.embed_tokens.weight"]
-    head = tensors.get("lm_head.weight", embedding)
+    head = Weight(tensors.get("lm_head.weight", embedding))
     return Llama(shape, embedding, layers, tensors["model.norm.weight"], head, tensors.get(HEAD_TOKENS))
 
 
 def _layer(tensors: dict[str, Tensor], at: str) -> Layer:
-    def stacked(*names: str) -> Tensor:
-        return torch.cat([tensors[f"{at}{name}.weight"] for name in names])
+    def stacked(*names: str) -> Weight:
+        return Weight(torch.cat([tensors[f"{at}{name}.weight"] for name in names]))
 
     return Layer(
         attention_norm=tensors[f"{at}input_layernorm.weight"],
         query_key_value=stacked("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
-        attention_out=tensors[f"{at}self_attn.o_proj.weight"],
+        attention_out=stacked("self_attn.o_proj"),
         mlp_norm=tensors[f"{at}post_attention_layernorm.weight"],
         gate_up=stacked("mlp.gate_proj", "mlp.up_proj"),
-        down=tensors[f"{at}mlp.down_proj.weight"],
+        down=stacked("mlp.down_proj"),
     )
 
 

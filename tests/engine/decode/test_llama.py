@@ -156,4 +156,4 @@ def test_the_last_hidden_state_times_the_head_is_the_logits(tiny: Tiny) -> None:
     ids = text(14)
     hidden = final_hidden(model, ids, Cache(model, rows=1, capacity=LENGTH), 0)
     logits = forward(model, ids, Cache(model, rows=1, capacity=LENGTH), 0)
-    close(hidden @ model.head.T, logits)
+    close(hidden @ model.head.matrix.T, logits)

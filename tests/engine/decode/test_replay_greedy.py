@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.contract.seeds import Stream
 from engine.decode.drafts.lookup import Lookup
 from engine.decode.drafts.model import ModelDraft
+from engine.decode.linear import Weight
 from engine.decode.live import Decoded, Round, decode
 from engine.decode.llama import Cache, Llama, forward
 from engine.decode.replay import Accepted, by_agreement, by_lookup, greedy_agreement, read, rounds
@@ -29,12 +30,12 @@ NEVER = -1
 
 def near(model: Llama, seed: int, outputs: int | None = None) -> Llama:
     """A draft that often agrees with `model`: its head disturbed, and cut to some outputs."""
-    noise = torch.randn(model.head.shape, generator=torch.Generator().manual_seed(seed))
-    head = model.head + 0.25 * noise
+    noise = torch.randn(model.head.matrix.shape, generator=torch.Generator().manual_seed(seed))
+    head = model.head.matrix + 0.25 * noise
     if outputs is None:
-        return replace(model, head=head)
+        return replace(model, head=Weight(head))
     listed = torch.arange(len(head) - outputs, len(head))  # so that output and token differ
-    return replace(model, head=head[listed], head_tokens=listed)
+    return replace(model, head=Weight(head[listed]), head_tokens=listed)
 
 
 def prompt(seed: int) -> list[int]:
