@@ -26,11 +26,16 @@ Documents = dict[str, Any]
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work. `cost` is its share of the whole, in seconds of a two-core machine, for the bar."""
+    """One piece of work. `cost` is its share of the whole, in seconds of a two-core machine, for the bar.
+
+    `owner` is the experiment, by name and key, in whose folder the document is kept; None is the one
+    that runs. So an experiment that builds on another's documents finds them done.
+    """
 
     name: str
     cost: float
     work: Callable[[Documents], Any]
+    owner: tuple[str, str] | None = None
 
 
 class Experiment(Protocol):
@@ -49,8 +54,7 @@ class Experiment(Protocol):
 
 def run(name: str, experiment: Experiment, out: Path) -> list[Path]:
     """Do what is not yet done of an experiment and write its payloads under `out`."""
-    folder = cache_home() / "runs" / name / _short(experiment.key)
-    documents = _work(name, experiment.tasks(), folder)
+    documents = _work((name, experiment.key), experiment.tasks())
     written = []
     for payload in experiment.payloads(documents):
         path = out / f"{payload.name}.json"
@@ -59,13 +63,13 @@ def run(name: str, experiment: Experiment, out: Path) -> list[Path]:
     return written
 
 
-def _work(name: str, tasks: list[Task], folder: Path) -> Documents:
+def _work(running: tuple[str, str], tasks: list[Task]) -> Documents:
     documents: Documents = {}
     shape = "{l_bar}{bar}| {n:.0f}/{total:.0f} s of work [{elapsed}<{remaining}]{postfix}"
-    paths = {task.name: folder / f"{task.name.replace('/', '.')}.json" for task in tasks}
+    paths = {task.name: _kept(*(task.owner or running), task.name) for task in tasks}
     done = sum(task.cost for task in tasks if paths[task.name].exists())
     total = sum(task.cost for task in tasks)
-    with tqdm(total=total, initial=done, desc=name, bar_format=shape) as bar:
+    with tqdm(total=total, initial=done, desc=running[0], bar_format=shape) as bar:
         for task in tasks:
             path = paths[task.name]
             if not path.exists():
@@ -74,6 +78,10 @@ def _work(name: str, tasks: list[Task], folder: Path) -> Documents:
                 bar.update(task.cost)
             documents[task.name] = json.loads(path.read_text(encoding="utf-8"))
     return documents
+
+
+def _kept(experiment: str, key: str, task: str) -> Path:
+    return cache_home() / "runs" / experiment / _short(key) / f"{task.replace('/', '.')}.json"
 
 
 def source_digest(paths: Iterable[str]) -> str:

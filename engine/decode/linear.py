@@ -24,10 +24,12 @@ class Weight:
 
     @cached_property
     def _packed(self) -> Tensor:
-        return torch.ops.mkldnn._reorder_linear_weight(self.matrix.contiguous(), PACKED_FROM)
+        packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(self.matrix.contiguous(), PACKED_FROM)
+        return packed
 
     def __call__(self, x: Tensor) -> Tensor:
         """(…, inputs) → (…, outputs)."""
         if x.numel() < PACKED_FROM * x.shape[-1]:
             return F.linear(x, self.matrix)
-        return torch.ops.mkldnn._linear_pointwise(x, self._packed, None, "none", [], "")
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(x, self._packed, None, "none", [], "")
+        return product

@@ -69,8 +69,8 @@ class Acceptance:
 
     @property
     def key(self) -> str:
-        """Settings, weights, prompts and decoding code."""
-        code = source_digest(["engine/decode/**/*.py", PROMPTS_FILE])
+        """Settings, weights, prompts, decoding code and this file's."""
+        code = source_digest(["engine/decode/**/*.py", "engine/experiments/acceptance.py", PROMPTS_FILE])
         return f"{asdict(self.settings)} {[m.sha256 for m in self.models]} {code}"
 
     def texts_name(self, seed: int | None) -> str:

@@ -1,8 +1,11 @@
 """Are replayed rounds those of live decoding, and is the text the target's own?
 
-Three comparisons on the real pair: live greedy text against transformers' own greedy decoding; live
-greedy rounds against rounds replayed from that text, one by one; and tokens a check of live sampled
-decoding against replay of independently sampled texts, in mean, paired by prompt.
+On the real pair. Greedily: live text against transformers' own, and live rounds against those replayed
+from the text, one by one. Sampled, under several live seeds: looking up draws nothing, so its rounds
+must again be those replayed from the live text, one by one; the draft model's are compared in mean,
+paired by prompt, with replay of the same live texts under fresh draws, where only the rule can make a
+difference, and with replay of the texts that the acceptance experiment sampled on its own, where the
+law of the text can too. A control replays the same live texts by a wrong rule, which must show.
 """
 
 from __future__ import annotations
@@ -13,11 +16,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.contract.payload import Measured, Payload, State, Statistic
 from engine.contract.provenance import gather
-from engine.decode import registry
+from engine.contract.seeds import Stream
+from engine.decode import registry, replay
 from engine.decode.drafts.lookup import Lookup
+from engine.decode.verifier import Draws
 from engine.experiments.acceptance import (
     DRAFTS,
     PROMPTS_FILE,
@@ -29,6 +35,7 @@ from engine.experiments.acceptance import (
 from engine.run import Documents, Task, source_digest
 from engine.stats.statistic import Table
 
+LIVE_SEEDS = 4  # live sampled continuations of each prompt
 EVERY = 4  # one prompt in this many is decoded greedily, live and by the peer
 BATCH = 12
 
@@ -37,17 +44,18 @@ BATCH = 12
 class ReplayCheck:
     """Live decoding beside replay; built on the texts and readings of the acceptance experiment."""
 
-    inner: Acceptance = field(default_factory=lambda: Acceptance(replace(Settings(), seeds=1)))
+    inner: Acceptance = field(default_factory=Acceptance)
+    live_seeds: int = LIVE_SEEDS
 
     @property
     def settings(self) -> Settings:
-        """The settings of the acceptance experiment, with one seed."""
+        """The settings of the acceptance experiment."""
         return self.inner.settings
 
     @property
     def key(self) -> str:
         """As the acceptance experiment's, and this file's code."""
-        return f"{self.inner.key} {source_digest(['engine/experiments/replay.py'])}"
+        return f"{self.inner.key} {self.live_seeds} {source_digest(['engine/experiments/replay.py'])}"
 
     @property
     def greedy_prompts(self) -> range:
@@ -60,48 +68,70 @@ class ReplayCheck:
         return range(len(self.inner.prompts))
 
     def tasks(self) -> list[Task]:
-        """Texts and readings, then live decoding of each draft and mode, then the peer."""
-        out = self.inner.tasks()
+        """The acceptance experiment's, then live decoding of each draft, mode and seed, then the peer."""
+        owner = ("acceptance", self.inner.key)
+        out = [replace(task, owner=owner) for task in self.inner.tasks()]
         for draft in DRAFTS:
-            for mode, chosen, cost in (
-                ("greedy", self.greedy_prompts, 45.0),
-                ("sampled", self.all_prompts, 60.0),
-            ):
-                for start in range(0, len(chosen), BATCH):
-                    part = chosen[start : start + BATCH]
-                    work = partial(self.live, draft=draft, chosen=part, sampled=mode == "sampled")
-                    out.append(Task(f"live/{mode}/{draft}/{start}", cost, work))
-        for start in range(0, len(self.greedy_prompts), BATCH):
-            part = self.greedy_prompts[start : start + BATCH]
-            out.append(Task(f"peer/{start}", 50.0, partial(self.peer, chosen=part)))
+            for part, name in _parts(self.greedy_prompts, f"live/greedy/{draft}"):
+                out.append(Task(name, 30.0, partial(self.live_greedy, draft=draft, chosen=part)))
+            for seed in range(self.live_seeds):
+                for part, name in _parts(self.all_prompts, f"live/seed-{seed}/{draft}"):
+                    work = partial(self.live_sampled, draft=draft, chosen=part, seed=seed)
+                    out.append(Task(name, 40.0, work))
+        for part, name in _parts(self.greedy_prompts, "peer"):
+            out.append(Task(name, 40.0, partial(self.peer, chosen=part)))
         return out
 
-    def live(self, _: Documents, *, draft: str, chosen: range, sampled: bool) -> list[dict[str, Any]]:
-        """Live decoding: tokens, rounds as [proposed, accepted, emitted], and where the draft agrees."""
-        from engine.decode.live import decode
+    def live_greedy(self, _: Documents, *, draft: str, chosen: range) -> list[dict[str, Any]]:
+        """Live greedy decoding: tokens, rounds as [proposed, accepted, emitted], where the draft agrees."""
         from engine.decode.replay import greedy_agreement, read
-        from engine.decode.verifier import Draws
+
+        out = []
+        for index in chosen:
+            one = self._decode(draft, index, None)
+            text = one["tokens"]
+            agrees = greedy_agreement(read(self.inner.loaded[1], self.inner.prompt_ids[index], text), text)
+            out.append(one | {"stands": _bits(agrees)})
+        return out
+
+    def live_sampled(self, _: Documents, *, draft: str, chosen: range, seed: int) -> list[dict[str, Any]]:
+        """Live sampled decoding, and for the draft model two readings of the same text under fresh draws.
+
+        `stands` is by the rule of replay; `control` by a wrong one, which keeps a token as often as the
+        draft would have drawn it.
+        """
+        from engine.decode.replay import read, sampled_agreement
+
+        target, small, _chat = self.inner.loaded
+        out = []
+        for index in chosen:
+            name = f"replay/{draft}/{self.inner.prompts[index].id}" + (f"/seed-{seed}" if seed else "")
+            one = self._decode(draft, index, Draws(self.settings.root, name))
+            if draft == "draft":
+                prompt, text = self.inner.prompt_ids[index], one["tokens"]
+                first, second = read(target, prompt, text), read(small, prompt, text)
+                uniform = Stream(self.settings.root, f"{name}/again").uniform(len(text))
+                one["stands"] = _bits(sampled_agreement(first, second, uniform))
+                one["control"] = _bits(uniform < np.exp(second.log_probability))
+            out.append(one)
+        return out
+
+    def _decode(self, draft: str, index: int, draws: Draws | None) -> dict[str, Any]:
+        from engine.decode.live import decode
 
         target, small, chat = self.inner.loaded
-        settings, out = self.settings, []
-        for index in chosen:
-            prompt = self.inner.prompt_ids[index]
-            scheme = self._draft(draft, small, len(prompt))
-            name = f"replay/{draft}/{self.inner.prompts[index].id}"
-            decoded = decode(
-                target,
-                scheme,
-                prompt,
-                length=settings.family_length,
-                new_tokens=settings.new_tokens,
-                end=chat.end,
-                draws=Draws(settings.root, name) if sampled else None,
-            )
-            rounds = [[r.proposed, r.accepted, r.emitted] for r in decoded.rounds]
-            agrees = greedy_agreement(read(small, prompt, decoded.tokens), decoded.tokens)
-            stands = "".join("01"[int(a)] for a in agrees)
-            out.append({"tokens": list(decoded.tokens), "rounds": rounds, "stands": stands})
-        return out
+        settings, prompt = self.settings, self.inner.prompt_ids[index]
+        decoded = decode(
+            target,
+            self._draft(draft, small, len(prompt)),
+            prompt,
+            length=settings.family_length,
+            new_tokens=settings.new_tokens,
+            end=chat.end,
+            draws=draws,
+        )
+        rounds = [[r.proposed, r.accepted, r.emitted] for r in decoded.rounds]
+        return {"tokens": list(decoded.tokens), "rounds": rounds}
 
     def _draft(self, draft: str, small: Any, prompt: int) -> Any:
         from engine.decode.drafts.model import ModelDraft
@@ -128,9 +158,9 @@ class ReplayCheck:
         """One payload: counts that must be equal, and paired differences in mean."""
         columns = ["cluster", "greedy_tokens", "greedy_tokens_as_peer", "greedy_tokens_as_batched"]
         columns += [f"{d}_greedy_{x}" for d in DRAFTS for x in ("rounds", "rounds_as_replayed")]
-        columns += [
-            f"{d}_{w}_{x}" for d in DRAFTS for w in ("live", "replayed") for x in ("emitted", "rounds")
-        ]
+        columns += ["lookup_sampled_rounds", "lookup_sampled_rounds_as_replayed"]
+        columns += [f"{d}_{w}_{x}" for d in DRAFTS for w in ("live", "apart") for x in ("emitted", "rounds")]
+        columns += [f"draft_{w}_{x}" for w in ("again", "control") for x in ("emitted", "rounds")]
         greedy, sampled = self._greedy(documents), self._sampled(documents)
         rows = [[i, *greedy.get(i, [0] * 7), *sampled[i]] for i in range(len(self.inner.prompts))]
         settings = self.settings
@@ -150,7 +180,8 @@ class ReplayCheck:
                     "decoding": "greedily and at temperature one",
                     "device": "CPU",
                 },
-                config=config(settings, len(rows)) | {"greedy_prompts": len(self.greedy_prompts)},
+                config=config(settings, len(rows))
+                | {"greedy_prompts": len(self.greedy_prompts), "live_seeds": self.live_seeds},
                 seeds={"root": settings.root},
                 provenance=gather(
                     ["engine", "run", "replay"],
@@ -180,28 +211,50 @@ class ReplayCheck:
         return out
 
     def _replayed(self, documents: Documents, draft: str, index: int, one: dict[str, Any]) -> list[list[int]]:
-        """The rounds of a live greedy text, replayed from one reading of it."""
-        from engine.decode import replay
+        """The rounds of a live text, replayed from one reading of it."""
+        if draft == "draft":
+            return self._walk(one["tokens"], _agreement(one["stands"]))
+        lookup = Lookup(self.settings.lookup_longest, self.settings.lookup_shortest)
+        prompt = documents["read/greedy"]["prompts"][index]
+        return self._walk(one["tokens"], replay.by_lookup(prompt, one["tokens"], lookup))
 
-        settings, text = self.settings, one["tokens"]
-        if draft == "lookup":
-            lookup = Lookup(settings.lookup_longest, settings.lookup_shortest)
-            accepted = replay.by_lookup(documents["read/greedy"]["prompts"][index], text, lookup)
-        else:
-            accepted = replay.by_agreement(np.array([c == "1" for c in one["stands"]]))
-        walked = replay.rounds(
-            accepted, text=len(text), length=settings.family_length, new_tokens=settings.new_tokens
-        )
+    def _walk(self, text: list[int], accepted: replay.Accepted) -> list[list[int]]:
+        length, limit = self.settings.family_length, self.settings.new_tokens
+        walked = replay.rounds(accepted, text=len(text), length=length, new_tokens=limit)
         return [[r.proposed, r.accepted, r.emitted] for r in walked]
 
     def _sampled(self, documents: Documents) -> list[list[int]]:
-        """Per prompt and draft: tokens and rounds, live and replayed, of different texts of one law."""
-        out: list[list[int]] = [[] for _ in self.inner.prompts]
-        for draft in DRAFTS:
-            live = self._joined(documents, f"live/sampled/{draft}")
-            replayed = self.inner.rounds(documents, draft, 0, self.settings.family_length)
-            for row, one, walked in zip(out, live, replayed, strict=True):
-                row += [len(one["tokens"]), len(one["rounds"]), sum(r.emitted for r in walked), len(walked)]
+        """Per prompt, the columns of sampled decoding, over all seeds.
+
+        Rounds of looking up and those as replayed; per draft tokens and rounds, live and of the texts
+        sampled apart; then tokens and rounds of the draft model's live texts again, and by the control.
+        """
+        live = {
+            draft: [self._joined(documents, f"live/seed-{s}/{draft}") for s in range(self.live_seeds)]
+            for draft in DRAFTS
+        }
+        length = self.settings.family_length
+        apart = {
+            draft: [self.inner.rounds(documents, draft, s, length) for s in range(self.settings.seeds)]
+            for draft in DRAFTS
+        }
+        out = []
+        for index in self.all_prompts:
+            ones = {draft: [seed[index] for seed in live[draft]] for draft in DRAFTS}
+            replayed = [self._replayed(documents, "lookup", index, one) for one in ones["lookup"]]
+            row = [sum(len(one["rounds"]) for one in ones["lookup"])]
+            row += [sum(_common(one["rounds"], r) for one, r in zip(ones["lookup"], replayed, strict=True))]
+            for draft in DRAFTS:
+                row += [
+                    sum(len(o["tokens"]) for o in ones[draft]),
+                    sum(len(o["rounds"]) for o in ones[draft]),
+                ]
+                walks = [seed[index] for seed in apart[draft]]
+                row += [sum(r.emitted for walk in walks for r in walk), sum(len(walk) for walk in walks)]
+            for rule in ("stands", "control"):
+                again = [self._walk(o["tokens"], _agreement(o[rule])) for o in ones["draft"]]
+                row += [sum(r[2] for walk in again for r in walk), sum(len(walk) for walk in again)]
+            out.append(row)
         return out
 
     def _joined(self, documents: Documents, prefix: str) -> list[Any]:
@@ -216,32 +269,47 @@ class ReplayCheck:
         def total(column: str) -> Statistic:
             return Statistic(kind="sum", numerator=[column], stream="bootstrap")
 
-        def pair(draft: str, which: str) -> tuple[list[str], list[str]]:
-            return [f"{draft}_{which}_emitted"], [f"{draft}_{which}_rounds"]
+        def mean(reading: str) -> Statistic:
+            above, below = [f"{reading}_emitted"], [f"{reading}_rounds"]
+            return Statistic(kind="ratio", numerator=above, denominator=below, stream="bootstrap")
 
-        yield "greedy.tokens", "tokens", total("greedy_tokens")
-        yield "greedy.tokens_as_peer", "tokens", total("greedy_tokens_as_peer")
-        yield "greedy.tokens_as_batched", "tokens", total("greedy_tokens_as_batched")
-        for draft in DRAFTS:
-            yield f"{draft}.greedy_rounds", "rounds", total(f"{draft}_greedy_rounds")
-            yield f"{draft}.greedy_rounds_as_replayed", "rounds", total(f"{draft}_greedy_rounds_as_replayed")
-            above, below = pair(draft, "live")
-            live = Statistic(kind="ratio", numerator=above, denominator=below, stream="bootstrap")
-            above, below = pair(draft, "replayed")
-            again = Statistic(kind="ratio", numerator=above, denominator=below, stream="bootstrap")
-            yield f"{draft}.live", "tokens a check", live
-            yield f"{draft}.replayed", "tokens a check", again
-            yield (
-                f"{draft}.live_minus_replayed",
-                "tokens a check",
-                Statistic(
-                    kind="difference",
-                    numerator=live.numerator,
-                    denominator=live.denominator,
-                    minus=again,
-                    stream="bootstrap",
-                ),
+        def difference(reading: str, other: str) -> Statistic:
+            one = mean(reading)
+            return Statistic(
+                kind="difference",
+                numerator=one.numerator,
+                denominator=one.denominator,
+                minus=mean(other),
+                stream="bootstrap",
             )
+
+        for name in ("tokens", "tokens_as_peer", "tokens_as_batched"):
+            yield f"greedy.{name}", "tokens", total(f"greedy_{name}")
+        for draft in DRAFTS:
+            for name in ("greedy_rounds", "greedy_rounds_as_replayed"):
+                yield f"{draft}.{name}", "rounds", total(f"{draft}_{name}")
+        for name in ("sampled_rounds", "sampled_rounds_as_replayed"):
+            yield f"lookup.{name}", "rounds", total(f"lookup_{name}")
+        for draft, others in (("lookup", ("apart",)), ("draft", ("again", "control", "apart"))):
+            yield f"{draft}.live", "tokens a check", mean(f"{draft}_live")
+            for other in others:
+                yield f"{draft}.{other}", "tokens a check", mean(f"{draft}_{other}")
+                statistic = difference(f"{draft}_live", f"{draft}_{other}")
+                yield f"{draft}.live_minus_{other}", "tokens a check", statistic
+
+
+def _parts(chosen: range, prefix: str) -> Iterator[tuple[range, str]]:
+    """The chosen prompts in batches, each with the name of its task."""
+    for start in range(0, len(chosen), BATCH):
+        yield chosen[start : start + BATCH], f"{prefix}/{start}"
+
+
+def _bits(agrees: NDArray[np.bool_]) -> str:
+    return "".join("01"[int(a)] for a in agrees)
+
+
+def _agreement(bits: str) -> replay.Accepted:
+    return replay.by_agreement(np.array([c == "1" for c in bits]))
 
 
 def _common(first: list[Any], second: list[Any]) -> int:
