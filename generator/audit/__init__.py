@@ -3,6 +3,7 @@
 It shares no code with the number and render packages: its byte scanner, evaluator and rounding are its own.
 """
 
-from generator.audit.site import verify
+from generator.audit.crew import Crew
+from generator.audit.site import begin, verify
 
-__all__ = ["verify"]
+__all__ = ["Crew", "begin", "verify"]

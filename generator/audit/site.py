@@ -14,6 +14,7 @@ from pathlib import Path
 from generator.audit import stylesheet, surface
 from generator.audit.address import resolve
 from generator.audit.computed import Sources
+from generator.audit.crew import Ahead, Crew, size
 from generator.audit.echo import repeats
 from generator.audit.evidence import Evidence
 from generator.audit.page import Reader
@@ -37,11 +38,21 @@ PAGES = frozenset({".html", ".htm", ".xhtml"})
 TEXTS = frozenset({".txt", ".md"})
 
 
-def verify(root: Path, site: Path) -> Report:
-    """Re-derive everything that a finished site shows from the record at a root."""
+def begin(root: Path, site: Path, pages: int) -> Crew | None:
+    """Processes to read the pages of a site while it is written; None where they would not pay."""
+    count = size(pages)
+    return Crew(Audit(root, site).read_page, count) if count else None
+
+
+def verify(root: Path, site: Path, crew: Crew | None = None) -> Report:
+    """Re-derive everything that a finished site shows from the record at a root.
+
+    `crew` has been given the pages that were complete before; what it read of a page counts only where
+    the page has not changed since.
+    """
     audit = Audit(root, site)
     audit.gather()
-    audit.read_pages()
+    audit.read_pages(crew)
     audit.read_search()
     audit.read_others()
     audit.settle()
@@ -96,12 +107,41 @@ class Audit:
             else:
                 self.files.append(File(path, f"{self.prefix}{path}", Path(entry.path)))
 
-    def read_pages(self) -> None:
+    def read_pages(self, crew: Crew | None = None) -> None:
         """Prove the marks of each page and judge the rest of it."""
-        for file in self._of(PAGES):
-            text = self._read(file)
-            if text is not None:
-                self.readings[file.path] = Reader(file.path, file.shown, text, self.context).read()
+        pages = list(self._of(PAGES))
+        own = pages if crew is None else []
+        if crew is None and (count := size(len(pages))):
+            crew, own = Crew(self.read_page, count), pages[:: count + 1]
+            for index, file in enumerate(pages):
+                if index % (count + 1):
+                    crew.give(file.path)
+        read = {file.path: self._reading(file) for file in own}
+        ahead = crew.finish() if crew else {}
+        for file in pages:
+            reading = read[file.path] if file.path in read else self._reading(file, ahead.get(file.path))
+            if reading is not None:
+                self.readings[file.path] = reading
+
+    def read_page(self, path: str) -> tuple[bytes, Reading] | None:
+        """The bytes of one page, and what they say; None where they cannot be read."""
+        file = File(path, f"{self.prefix}{path}", self.site / path)
+        data = self._bytes(file)
+        text = None if data is None else self._text(file, data)
+        if data is None or text is None:
+            return None
+        return data, Reader(path, file.shown, text, self.context).read()
+
+    def _reading(self, file: File, ahead: Ahead | None = None) -> Reading | None:
+        """What a page says, by what was read ahead of it where the page is still the same."""
+        if ahead is not None:
+            data = self._bytes(file)
+            if data is None:
+                return None
+            if ahead.holds(data):
+                return ahead.reading
+        found = self.read_page(file.path)
+        return found[1] if found else None
 
     def read_search(self) -> None:
         """The search index repeats passages of pages, stripped of their marks."""
@@ -286,6 +326,10 @@ class Audit:
 
     def _read(self, file: File) -> str | None:
         """The text of a file of the site, None where it was refused."""
+        data = self._bytes(file)
+        return None if data is None else self._text(file, data)
+
+    def _bytes(self, file: File) -> bytes | None:
         try:
             with file.real.open("rb") as opened:
                 data = opened.read(PAGE_LIMIT + 1)
@@ -295,6 +339,9 @@ class Audit:
         if len(data) > PAGE_LIMIT:
             self._refuse(file.path, "too-large", f"The audit reads files of at most {PAGE_LIMIT} bytes.")
             return None
+        return data
+
+    def _text(self, file: File, data: bytes) -> str | None:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -57,6 +57,8 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     site: Site
     report: Report
     whole: str
+    crew: audit.Crew | None
+    written: str
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """What the guarantees need, whatever the record's own configuration says."""
@@ -77,6 +79,8 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             raise Stopped(Report(list(refused.refusals))) from None
         for warning in sorted(set(self.site.report.warnings)):
             log.info(text.line(warning, "warning: "))
+        self.crew = audit.begin(self.root, Path(config.site_dir), len(self.site.pages))
+        self.written = ""
         time = self.site.record.repository.head_time
         if time is not None:
             os.environ.setdefault("SOURCE_DATE_EPOCH", str(time))
@@ -139,9 +143,17 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     on_page_context = CombinedEvent(_before_search, _after_search)
 
     @event_priority(-100)
+    def on_post_page(self, output: str, /, *, page: MkDocsPage, config: MkDocsConfig) -> str:
+        """Let the page that was written before this one be read already."""
+        if self.crew and self.written:
+            self.crew.give(self.written)
+        self.written = page.file.dest_uri
+        return output
+
+    @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Audit the finished site by the auditor's own reading of it."""
-        self.report = audit.verify(self.root, Path(config.site_dir))
+        self.report = audit.verify(self.root, Path(config.site_dir), self.crew)
         if self.report.refusals:
             raise Stopped(self.report)
         log.info(text.summary(self.report))
