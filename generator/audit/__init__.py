@@ -4,6 +4,6 @@ It shares no code with the number and render packages: its byte scanner, evaluat
 """
 
 from generator.audit.crew import Crew
-from generator.audit.site import begin, verify
+from generator.audit.site import Audit, begin, verify
 
-__all__ = ["Crew", "begin", "verify"]
+__all__ = ["Audit", "Crew", "begin", "verify"]

@@ -28,10 +28,11 @@ class Bytes:
 
 
 class Evidence:
-    """Files below one root, each read once."""
+    """Files below one root, each read once; what was found in equal bytes before is not looked for again."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, former: Evidence | None = None) -> None:
         self.root = root.resolve()
+        self._former = former
         self.read = lru_cache(maxsize=64)(self._read)
         self._documents: dict[str, Document] = {}
         self._values: dict[tuple[str, str], Value] = {}
@@ -96,6 +97,10 @@ class Evidence:
     def _document(self, path: str) -> Document:
         if path not in self._documents:
             data = self.read(path).data
+            known = self._former._documents.get(path) if self._former else None
+            if known and known.data == data:
+                self._documents[path] = known
+                return known
             try:
                 data.decode("utf-8")
                 if data.startswith(b"\xef\xbb\xbf"):

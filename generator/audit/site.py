@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
 
@@ -50,13 +50,7 @@ def verify(root: Path, site: Path, crew: Crew | None = None) -> Report:
     `crew` has been given the pages that were complete before; what it read of a page counts only where
     the page has not changed since.
     """
-    audit = Audit(root, site)
-    audit.gather()
-    audit.read_pages(crew)
-    audit.read_search()
-    audit.read_others()
-    audit.settle()
-    return audit.report()
+    return Audit(root, site).run(crew)
 
 
 @dataclass(frozen=True)
@@ -82,6 +76,28 @@ class Audit:
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, frozenset[str]] = {}
         self.echoes: list[tuple[str, Echo, bool]] = []
+        self._only: frozenset[str] | None = None
+
+    def run(self, crew: Crew | None = None) -> Report:
+        """The whole audit, step by step."""
+        self.gather()
+        self.read_pages(crew)
+        self.read_search()
+        self.read_others()
+        self.settle()
+        return self.report()
+
+    def narrowed(self, paths: Iterable[str]) -> Audit:
+        """An audit of these files alone, which takes every other page of the site as it was read here.
+
+        Payloads are read and hashed again; names and ids are those of this audit.
+        """
+        evidence = Evidence(self.context.evidence.root, self.context.evidence)
+        audit = Audit(evidence.root, self.site)
+        audit.context = replace(self.context, evidence=evidence, sources=Sources(evidence))
+        audit._only = frozenset(paths)
+        audit.readings = {path: each for path, each in self.readings.items() if path not in audit._only}
+        return audit
 
     def gather(self) -> None:
         """List every regular file; links to elsewhere and folders without pages are refused."""
@@ -145,7 +161,7 @@ class Audit:
 
     def read_search(self) -> None:
         """The search index repeats passages of pages, stripped of their marks."""
-        for file in self.files:
+        for file in self._judged():
             if SEARCH.search(file.path):
                 text = (self._read(file) or "{}").removeprefix(SCRIPT).removesuffix(";")
                 self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text))
@@ -169,7 +185,7 @@ class Audit:
 
     def read_others(self) -> None:
         """Stylesheets, feeds, drawings and plain texts, and copies of payloads."""
-        for file in self.files:
+        for file in self._judged():
             suffix = file.real.suffix.lower()
             if suffix == ".css":
                 self._stylesheet(file)
@@ -188,6 +204,8 @@ class Audit:
             if re.fullmatch(r"findings/F-[0-9]+\.html", path)
         )
         for reading in self.readings.values():
+            if self._only is not None and reading.path not in self._only:
+                continue
             shown = f"{self.prefix}{reading.path}"
             self.refusals.extend(reading.refusals)
             for link in reading.links:
@@ -321,8 +339,12 @@ class Audit:
 
     # Files and places
 
+    def _judged(self) -> Iterator[File]:
+        """The files under judgement: all of them, or those that an audit was narrowed to."""
+        return (file for file in self.files if self._only is None or file.path in self._only)
+
     def _of(self, suffixes: Iterable[str]) -> Iterator[File]:
-        return (file for file in self.files if file.real.suffix.lower() in suffixes)
+        return (file for file in self._judged() if file.real.suffix.lower() in suffixes)
 
     def _read(self, file: File) -> str | None:
         """The text of a file of the site, None where it was refused."""
