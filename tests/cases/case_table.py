@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
-
-import markdown
 
 from generator.audit import verify
 from generator.gate.source import check_sources
@@ -15,32 +11,11 @@ from generator.record import front_matter
 from generator.record.source import Source
 from generator.record.terms import Term
 from generator.report.refusal import Report
+from generator.selftest.cases import Case, cases, rendered
 
-CASES = Path(__file__).parent / "numerals.toml"
+__all__ = ["Case", "audited", "cases", "judged", "rendered"]
+
 IDS = frozenset({"F-01", "F-22", "K-3", "E-4"})
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the table of cases."""
-
-    row: str
-    name: str
-    decision: str
-    code: str = "untraced-number"
-    side: str = ""
-    refused: tuple[str, ...] = ()
-    passes: tuple[str, ...] = ()
-    warns: tuple[str, ...] = ()
-    terms: tuple[str, ...] = field(default=())
-    hits: tuple[str, ...] = ()
-
-
-def cases(side: str) -> list[Case]:
-    """The cases that concern one side of the gate."""
-    rows = tomllib.loads(CASES.read_text("utf-8"))["case"]
-    made = [Case(**{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}) for row in rows]
-    return [case for case in made if case.side in ("", side)]
 
 
 def source(body: str, front: str = "", path: str = "site_src/page.md") -> Source:
@@ -57,9 +32,6 @@ def judged(body: str, terms: tuple[str, ...] = (), front: str = "") -> Report:
     return report
 
 
-EXTENSIONS = ("attr_list", "footnotes", "tables", "toc", "abbr", "md_in_html", "pymdownx.superfences")
-"""Markdown as a record's site renders it."""
-
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -71,11 +43,6 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
-
-
-def rendered(body: str) -> str:
-    """A Markdown body as HTML; claims and expressions have no place in it."""
-    return markdown.markdown(body, extensions=list(EXTENSIONS))
 
 
 def audited(folder: Path, html: str, terms: tuple[str, ...] = (), name: str = "page.html") -> Report:
