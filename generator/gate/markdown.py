@@ -202,6 +202,6 @@ class _Inline:
         if start >= 0:
             yield Passage(title, [self._place(start + index) for index in range(len(title))], "attribute")
         target = str(token.attrGet("href") or token.attrGet("src") or "")
-        if "%EE%80%80" in target:
+        if VALUE in target:
             start = max(self._source.find(VALUE, at), 0)
             yield Passage(VALUE, [self._place(start)], "markup")

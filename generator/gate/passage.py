@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.gate.masking import NOTHING
+
+_PRINTED = re.compile(f"[^{NOTHING}]+")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Builder:
         text, offsets = "".join(self._parts), self._offsets
         self._parts, self._offsets = [], []
         if NOTHING in text:
-            kept = [(char, place) for char, place in zip(text, offsets, strict=True) if char != NOTHING]
-            text, offsets = "".join(char for char, _ in kept), [place for _, place in kept]
+            kept = [match.span() for match in _PRINTED.finditer(text)]
+            offsets = [place for start, end in kept for place in offsets[start:end]]
+            text = text.replace(NOTHING, "")
         return Passage(text, offsets, surface) if text.strip() else None

@@ -54,4 +54,5 @@ def parser() -> MarkdownIt:
     markdown.configure("commonmark").enable(["table", "strikethrough"])
     markdown.options["maxNesting"] = NESTING
     markdown.disable(["code", "text_join", "fragments_join"])
+    markdown.normalizeLink = str  # type: ignore[method-assign]  # targets are not judged, so not encoded
     return markdown

@@ -7,6 +7,7 @@ side decides.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -58,7 +59,7 @@ class Sheet:
         self.starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def refusal(self, offset: int, code: str, message: str) -> Refusal:
-        line = self.text.count("\n", 0, offset)
+        line = bisect_right(self.starts, offset) - 1
         start = self.starts[line]
         end = self.text.find("\n", start)
         shown = self.text[start : end if end >= 0 else None].rstrip("\r")
