@@ -33,12 +33,43 @@ def main() -> None:
 @main.command()
 @_root
 @_format
-def check(root: Path | None, form: str) -> None:
-    """Judge every source: untraced numbers, expressions, claims and rules."""
+@click.option("--base", metavar="REV", help="Also hold the ledger against the one where this branch began.")
+def check(root: Path | None, form: str, base: str | None) -> None:
+    """Judge every source: untraced numbers, expressions, claims, rules, and what is registered."""
+    from generator.ledger.frozen import UnknownRevision
     from generator.render import site
 
     record, evaluations = site.gather(_found(root))
-    _finish(site.judge(record, evaluations), form)
+    try:
+        report = site.judge(record, evaluations, base)
+    except UnknownRevision as unknown:
+        _misuse(f"git knows no revision {unknown} that has a commit in common with this one.")
+    _finish(report, form)
+
+
+@main.command()
+@click.argument("identifiers", metavar="ID…", nargs=-1, required=True)
+@_root
+def register(identifiers: tuple[str, ...], root: Path | None) -> None:
+    """Freeze findings, kill criteria, errata or files of bars: F-01, K-1, E-1, payloads/registered/x.json."""
+    from generator.ledger.register import register as registered
+    from generator.render import site
+
+    record, evaluations = site.gather(_found(root))
+    report = site.judge(record, evaluations)
+    if report.refusals:
+        _finish(report, "text")
+    try:
+        lines = registered(record, evaluations.values(), identifiers)
+    except Refused as refused:
+        _finish(Report(list(refused.refusals)), "text")
+    except KeyError as unknown:
+        _misuse(str(unknown.args[0]))
+    except OSError as error:
+        _misuse(f"findings/REGISTERED cannot be written: {error.strerror}.")
+    for each in lines:
+        click.echo(f"{each.id} is registered: {each.path}, {each.source[:12]}.")
+    click.echo("Commit findings/REGISTERED; from then on neither text nor line may change.")
 
 
 @main.command()

@@ -238,7 +238,7 @@ class _Reader:
             condition = fragment.text[part.start : part.end].strip()
             message = "The condition is false, so the words cannot stand. Change the words."
             self._refuse(fragment, part.start, "claim-false", condition, message)
-        return ClaimStart(found.prefix)
+        return ClaimStart(found.prefix, *fragment.place(part.offset))
 
     def _statement(self, fragment: Fragment, part: Part, arguments: str) -> str:
         name = _NAME.fullmatch(arguments)

@@ -28,9 +28,11 @@ class Printed:
 
 @dataclass(frozen=True)
 class ClaimStart:
-    """Where words begin that are bound to a true condition."""
+    """Where words begin that are bound to a true condition, and the place of their tag."""
 
     prefix: Prefix
+    line: int = 1
+    column: int = 1
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,12 @@ class Repository:
 
 def read(root: Path) -> Repository:
     """Ask git about the files below a root; nothing is tracked where there is no repository."""
-    listed = _git(root, "ls-files", "-z", "--", ".")
+    listed = ask(root, "ls-files", "-z", "--", ".")
     if listed is None:
         return Repository(False, frozenset(), frozenset(), None, None)
-    head = _git(root, "log", "-1", "--format=%H %ct")
+    head = ask(root, "log", "-1", "--format=%H %ct")
     commit, _, time = (head or "").strip().partition(" ")
-    changed = _git(root, "diff", "--name-only", "--relative", "-z", "HEAD", "--", ".") if commit else listed
+    changed = ask(root, "diff", "--name-only", "--relative", "-z", "HEAD", "--", ".") if commit else listed
     return Repository(
         in_git=True,
         tracked=_names(listed),
@@ -53,11 +53,17 @@ def _names(listing: str) -> frozenset[str]:
     return frozenset(name for name in listing.split("\0") if name)
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def ask(root: Path, *arguments: str) -> str | None:
     """The output of a git command, None where it fails or git is not installed."""
-    command = ["git", "-C", str(root), *arguments]
+    data = ask_bytes(root, *arguments)
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def ask_bytes(root: Path, *arguments: str) -> bytes | None:
+    """The output of a git command as bytes, None where it fails or git is not installed."""
+    command = ["git", "--literal-pathspecs", "-C", str(root), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None

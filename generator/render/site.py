@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generator.gate import source as gate
+from generator.ledger import frozen
 from generator.number import erratum
 from generator.number.evaluate import Evaluation, evaluate
 from generator.number.number import Derived, Made
 from generator.record import record as records
+from generator.record import repository
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
 from generator.render import page
@@ -43,14 +45,21 @@ def gather(root: Path) -> tuple[Record, dict[str, Evaluation]]:
     return record, {each.path: evaluate(record, each) for each in record.sources}
 
 
-def judge(record: Record, evaluations: dict[str, Evaluation]) -> Report:
-    """Everything that stands against publishing, before anything is rendered."""
+def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None = None) -> Report:
+    """Everything that stands against publishing, before anything is rendered.
+
+    Raises UnknownRevision for a base of the ledger that git does not know.
+    """
     report = Report()
     report.extend(record.refusals)
     report.warnings.extend(record.warnings)
     refusals, warnings = gate.check(record)
-    report.extend(refusals)
-    report.warnings.extend(warnings)
+    older = frozen.of_older_gate(record.root)
+    report.extend(each for each in refusals if each.path not in older)
+    report.warnings.extend([*warnings, *(each for each in refusals if each.path in older)])
+    ledger = frozen.check(record, base)
+    report.extend(ledger.refusals)
+    (report.refusals if repository.in_ci() else report.warnings).extend(ledger.unproved)
     for evaluation in evaluations.values():
         report.extend(evaluation.refusals)
         report.numbers += leaves(evaluation.printed)
