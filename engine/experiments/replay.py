@@ -1,9 +1,9 @@
 """Are replayed rounds those of live decoding, and is the text the target's own?
 
 On the real pair. Greedily: live text against transformers' own, and live rounds against those replayed
-from the text, one by one. Sampled, under several live seeds: looking up draws nothing, so its rounds
-must again be those replayed from the live text, one by one; the draft model's are compared in mean,
-paired by prompt, with replay of the same live texts under fresh draws, where only the rule can make a
+from the text, one by one. Sampled: looking up draws nothing, so its rounds must again be those replayed
+from the live text, one by one. The draft model's, under several live seeds, are compared in mean, paired
+by prompt, with replay of the same live texts under fresh draws, where only the rule can make a
 difference, and with replay of the texts that the acceptance experiment sampled on its own, where the
 law of the text can too. A control replays the same live texts by a wrong rule, which must show.
 """
@@ -35,7 +35,7 @@ from engine.experiments.acceptance import (
 from engine.run import Documents, Task, source_digest
 from engine.stats.statistic import Table
 
-LIVE_SEEDS = 4  # live sampled continuations of each prompt
+LIVE_SEEDS = {"lookup": 1, "draft": 3}  # live sampled continuations of each prompt
 EVERY = 4  # one prompt in this many is decoded greedily, live and by the peer
 BATCH = 12
 
@@ -45,7 +45,6 @@ class ReplayCheck:
     """Live decoding beside replay; built on the texts and readings of the acceptance experiment."""
 
     inner: Acceptance = field(default_factory=Acceptance)
-    live_seeds: int = LIVE_SEEDS
 
     @property
     def settings(self) -> Settings:
@@ -55,7 +54,7 @@ class ReplayCheck:
     @property
     def key(self) -> str:
         """As the acceptance experiment's, and this file's code."""
-        return f"{self.inner.key} {self.live_seeds} {source_digest(['engine/experiments/replay.py'])}"
+        return f"{self.inner.key} {source_digest(['engine/experiments/replay.py'])}"
 
     @property
     def greedy_prompts(self) -> range:
@@ -74,7 +73,7 @@ class ReplayCheck:
         for draft in DRAFTS:
             for part, name in _parts(self.greedy_prompts, f"live/greedy/{draft}"):
                 out.append(Task(name, 30.0, partial(self.live_greedy, draft=draft, chosen=part)))
-            for seed in range(self.live_seeds):
+            for seed in range(LIVE_SEEDS[draft]):
                 for part, name in _parts(self.all_prompts, f"live/seed-{seed}/{draft}"):
                     work = partial(self.live_sampled, draft=draft, chosen=part, seed=seed)
                     out.append(Task(name, 40.0, work))
@@ -181,7 +180,11 @@ class ReplayCheck:
                     "device": "CPU",
                 },
                 config=config(settings, len(rows))
-                | {"greedy_prompts": len(self.greedy_prompts), "live_seeds": self.live_seeds},
+                | {
+                    "greedy_prompts": len(self.greedy_prompts),
+                    "live_seeds": LIVE_SEEDS["draft"],
+                    "live_seeds_lookup": LIVE_SEEDS["lookup"],
+                },
                 seeds={"root": settings.root},
                 provenance=gather(
                     ["engine", "run", "replay"],
@@ -230,7 +233,7 @@ class ReplayCheck:
         sampled apart; then tokens and rounds of the draft model's live texts again, and by the control.
         """
         live = {
-            draft: [self._joined(documents, f"live/seed-{s}/{draft}") for s in range(self.live_seeds)]
+            draft: [self._joined(documents, f"live/seed-{s}/{draft}") for s in range(LIVE_SEEDS[draft])]
             for draft in DRAFTS
         }
         length = self.settings.family_length
