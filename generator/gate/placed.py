@@ -43,21 +43,21 @@ class _Inline(ParserInline):
         return state.tokens
 
 
+class _Markdown(MarkdownIt):
+    def normalizeLink(self, url: str) -> str:
+        """The target as it stands: it is not judged, so nothing is spent on encoding it."""
+        return url
+
+
 NESTING = 60
 """Levels of quotations and lists that are read; markdown-it-py drops what lies deeper."""
 
 
 def parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough; indented code is read as prose, as in an admonition."""
-    markdown = MarkdownIt("zero")
+    markdown = _Markdown("zero")
     markdown.inline = _Inline()
     markdown.configure("commonmark").enable(["table", "strikethrough"])
     markdown.options["maxNesting"] = NESTING
     markdown.disable(["code", "text_join", "fragments_join"])
-    markdown.normalizeLink = _as_written  # type: ignore[method-assign]
     return markdown
-
-
-def _as_written(target: str) -> str:
-    """The target of a link as it stands: it is not judged, so nothing is spent on encoding it."""
-    return target
