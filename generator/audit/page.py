@@ -322,7 +322,7 @@ class Reader:
                 self.reading.exempt["line numbers"] += lines.last - lines.first + 1
             self._skip = lines.end
         except Fault as fault:
-            self._skip = token.end()
+            self._skip = verbatim.after(self.html, token.end())  # one refusal, not one a number
             self.texts.refuse(token.start(), fault.code, fault.message)
         except Malformed as error:
             self._skip = token.end()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from generator.audit import stylesheet, surface
@@ -149,9 +151,17 @@ def spans(hits: Sequence[Hit]) -> tuple[tuple[int, int, str], ...]:
 
 def place(text: str, offset: int) -> tuple[int, int, str]:
     """Line and column of an offset, and what stands around it on its line."""
-    start = text.rfind("\n", 0, offset) + 1
+    starts = _starts(text)
+    line = bisect_right(starts, offset)
+    start = starts[line - 1]
     around = text[start if offset - start < 80 else offset - 60 : offset + 100].partition("\n")[0]
-    return text.count("\n", 0, offset) + 1, offset - start + 1, around
+    return line, offset - start + 1, around
+
+
+@lru_cache(maxsize=4)
+def _starts(text: str) -> list[int]:
+    """Where each line starts; a page that is refused at every line is not counted anew for each."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
 def scalars(value: Any) -> Iterator[str]:

@@ -67,6 +67,12 @@ def gutter(html: str, start: int, given: Mapping[str, str]) -> Lines:
     return Lines(match["path"], first, last, start, end)
 
 
+def after(html: str, start: int) -> int:
+    """Where the content of a block ends that starts there; the start itself where nothing closes it."""
+    closing = _CLOSING.search(html, start)
+    return closing.start() if closing else start
+
+
 def _end(html: str, start: int) -> int:
     closing = _CLOSING.search(html, start)
     if not closing:
