@@ -55,6 +55,12 @@ class Sources:
         """The ids of all findings, kill criteria and errata."""
         return frozenset(front["id"] for front in self._fronts.values() if "id" in front)
 
+    def declared(self, name: str) -> set[str]:
+        """The payload paths that a finding declares, and the errata that correct it."""
+        paths = {f"findings/{name}.md"}
+        paths |= {path for path, front in self._fronts.items() if front.get("finding") == name}
+        return {each for path in paths for each in self._cited.get(path, ())}
+
     def _with_status(self, status: str) -> int:
         if status not in STATUSES:
             raise Fault("untraced-number", f"{status!r} is no status of a finding.")

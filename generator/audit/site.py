@@ -27,6 +27,7 @@ from generator.report.refusal import Refusal, Report
 PAGE_LIMIT = 32 * 1024 * 1024
 """Bytes of the largest file of a site that is read."""
 
+FINDING = re.compile(r"findings/(F-[0-9]+)\.html")
 SEARCH = re.compile(r"(?:^|/)search_index\.js(?:on)?$")
 SCRIPT = "var __index = "
 """What the offline form of the search index puts in front of it."""
@@ -201,7 +202,7 @@ class Audit:
         numbers = sum(
             reading.counts["number"] + reading.counts["derived"]
             for path, reading in self.readings.items()
-            if re.fullmatch(r"findings/F-[0-9]+\.html", path)
+            if FINDING.fullmatch(path)
         )
         for reading in self.readings.values():
             if self._only is not None and reading.path not in self._only:
@@ -210,6 +211,8 @@ class Audit:
             self.refusals.extend(reading.refusals)
             for link in reading.links:
                 self._follow(reading, shown, link)
+            if page := FINDING.fullmatch(reading.path):
+                self._undeclared(reading, shown, self.context.sources.declared(page[1]))
             self.echoes.extend((shown, echo, False) for echo in reading.echoes)
             for offset, value, text in reading.deferred:
                 if {value, text} != {str(numbers)}:
@@ -244,6 +247,13 @@ class Audit:
             message = f"The link does not lead to {link.shown}."
             self._at(reading, shown, link.offset, "unknown-id", message, link.shown)
 
+    def _undeclared(self, reading: Reading, shown: str, declared: set[str]) -> None:
+        """A finding shows numbers of the payloads that its source names, and of no others."""
+        for link in reading.links:
+            for path in sorted({each[0] for each in link.lands} - declared):
+                message = f"The number comes from {path}, which the finding does not declare."
+                self._at(reading, shown, link.offset, "payload-undeclared", message, link.shown)
+
     def _compare(self, shown: str, echo: Echo, search: bool) -> None:
         """Refuse each numeral of a plain string that repeats no bound number of its pages."""
         readings = [self.readings[page] for page in echo.pages if page in self.readings]
@@ -253,7 +263,7 @@ class Audit:
                 continue
             if search and any(_repeats_lines(echo.text, reading) for reading in readings):
                 continue
-            code = "untraced-number" if kind in ("digit", "roman") else "untraced-word"
+            code = "untraced-number" if kind in ("digit", "identifier", "roman") else "untraced-word"
             message = (
                 f'"{echo.text[start:end]}" repeats no bound number of a page. Bind it where the page says it.'
             )

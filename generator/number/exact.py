@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import PurePosixPath
 from typing import NoReturn
 
 from generator.number import unit
@@ -61,9 +62,7 @@ class Scope:
         """The value that a field names; raises Refused where there is none."""
         path = self.declared.get(field.alias)
         if path is None:
-            known = f"Declared: {', '.join(self.declared)}." if self.declared else "None is declared."
-            message = f'"{field.alias}" is no payload of this source. {known}'
-            _refuse(fragment, field.offset, "unknown-payload", field.alias, message)
+            self._unnamed(fragment, field)
         if path not in self.payloads:
             message = f"{path} is not there, or was refused."
             _refuse(fragment, field.offset, "unknown-payload", field.alias, message)
@@ -76,6 +75,16 @@ class Scope:
                 _refuse(fragment, field.offset, "unknown-field", key, message)
             node = node.members[key]
         return payload, field.keys, node
+
+    def _unnamed(self, fragment: Fragment, field: Field) -> NoReturn:
+        """Refuse an alias that the source does not have: a payload of that name is there to be declared."""
+        path = next((each for each in self.payloads if PurePosixPath(each).stem == field.alias), None)
+        if path:
+            message = f'Declare the payload: "{field.alias}: {path}" under payloads.'
+            _refuse(fragment, field.offset, "payload-undeclared", field.alias, message)
+        known = f"Declared: {', '.join(self.declared)}." if self.declared else "None is declared."
+        message = f'"{field.alias}" is no payload of this source. {known}'
+        _refuse(fragment, field.offset, "unknown-payload", field.alias, message)
 
 
 def leaf(scope: Scope, fragment: Fragment, field: Field) -> Leaf:
@@ -97,6 +106,14 @@ def bound(scope: Scope, fragment: Fragment, field: Field, key: str) -> Leaf:
         _refuse(fragment, field.offset, "unknown-field", key, message)
     inner = (*keys, key)
     return Leaf(payload, pointer.unparse(inner), node.members[key], _unit(payload, inner))
+
+
+def at(payload: Payload, keys: tuple[str, ...]) -> Leaf:
+    """The scalar under keys that lead to one; KeyError where they do not."""
+    node = payload.root
+    for key in keys:
+        node = node.members[key]
+    return Leaf(payload, pointer.unparse(keys), node, _unit(payload, keys))
 
 
 def _nearby(node: Node) -> str:
@@ -153,7 +170,7 @@ def evaluate(scope: Scope, fragment: Fragment, expression: Expression) -> Result
     return Result(value, measure, [expression.name, *(operand.prefix for operand in operands)], leaves)
 
 
-_OPERATIONS: dict[str, Callable[..., Fraction]] = {
+OPERATIONS: dict[str, Callable[..., Fraction]] = {
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,
     "*": lambda left, right: left * right,
@@ -168,7 +185,7 @@ _OPERATIONS: dict[str, Callable[..., Fraction]] = {
 def _apply(fragment: Fragment, operation: Operation, values: list[Fraction]) -> Fraction:
     if operation.name == "/" and values[1] == 0:
         _refuse(fragment, operation.offset, "bad-template", "/", "The value below is zero.")
-    result = _OPERATIONS[operation.name](*values)
+    result = OPERATIONS[operation.name](*values)
     if max(result.numerator.bit_length(), result.denominator.bit_length()) > _BITS_LIMIT:
         message = "The exact result is longer than an expression may be."
         _refuse(fragment, operation.offset, "bad-template", operation.name, message)
@@ -194,7 +211,7 @@ def _common(fragment: Fragment, offset: int, name: str, units: list[Unit | None]
     return known[0] if known else None
 
 
-_COMPARISONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
+COMPARISONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "<": lambda left, right: left < right,
     "<=": lambda left, right: left <= right,
     ">": lambda left, right: left > right,
@@ -225,7 +242,7 @@ def _compare(scope: Scope, fragment: Fragment, condition: Comparison) -> Verdict
     if left.bare and right.bare:
         message = "Both sides are estimates with intervals. Say .low, .high or .value."
         _refuse(fragment, condition.offset, "bad-template", condition.name, message)
-    holds = _COMPARISONS[condition.name](left.value, right.value)
+    holds = COMPARISONS[condition.name](left.value, right.value)
     return Verdict(holds, [condition.name, left.prefix, right.prefix], (*left.leaves, *right.leaves))
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from generator.record import checksums, payload, repository, source, terms
+from generator.record import checksums, critic, payload, repository, source, terms
 from generator.record.payload import Payload
 from generator.record.repository import Repository
 from generator.record.source import Source
@@ -87,6 +87,7 @@ def load(root: Path) -> Record:
     payloads = {each.path: each for each in _collect(refusals, names, lambda path: payload.read(root, path))}
     known_terms = _collect(refusals, [terms.PATH], lambda _: terms.read(root))
     refusals.extend(checksums.check(root, payloads))
+    refusals.extend(critic.check(payloads))
     refusals.extend(_id_refusals(sources))
     if not any((root / "findings").glob("*.md")):
         message = "The folder holds no finding. Write one, or name another record with --root."

@@ -231,6 +231,14 @@ def test_a_changed_mark_is_refused(old: str, new: str, code: str, tmp_path: Path
     assert code in _codes(tmp_path, {FINDING: honest.replace(old, new)})
 
 
+def test_a_number_of_a_payload_that_its_finding_does_not_declare_is_refused(tmp_path: Path) -> None:
+    finding = made.FINDING.replace(made.PATH, "payloads/acceptance/other.json")
+    assert _codes(tmp_path, {"findings/F-01.md": finding}) >= {"payload-undeclared"}
+    erratum = f"---\nid: E-1\nfinding: F-01\npayloads: {{a: {made.PATH}}}\n---\nText.\n"
+    corrected = {"findings/F-01.md": finding, "findings/errata/E-1.md": erratum}
+    assert "payload-undeclared" not in _codes(tmp_path, corrected)
+
+
 PLANTED: dict[str, tuple[str, Callable[[str], str]]] = {
     "body": (FINDING, lambda text: text.replace("</body>", "<p>It is 7.</p></body>")),
     "title": (FINDING, lambda text: text.replace("<title>", "<title>7 of ")),
