@@ -9,6 +9,7 @@ from html import escape
 
 from markupsafe import Markup
 
+from generator.ledger.order import WORDS, Order, orders
 from generator.number.evaluate import REFERENCE, Evaluation
 from generator.number.number import Leaf, Shown
 from generator.number.piece import ClaimStart, Listing, Piece, Printed, Prose, Verbatim
@@ -43,6 +44,11 @@ class Book:
                 lines = cited.setdefault(leaf.payload.path, {})
                 lines.setdefault(leaf.node.line, {})[evaluation.source.path] = evaluation.source
         return cited
+
+    @cached_property
+    def orders(self) -> dict[str, Order]:
+        """Of each registered text, whether it was there before its data."""
+        return orders(self.record.root)
 
     @cached_property
     def errata(self) -> dict[str, list[Evaluation]]:
@@ -117,6 +123,7 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
         "status": marker.judged(evaluation.status, judged) if evaluation.status else "",
         "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
         "corrections": [erratum(marker, each) for each in book.errata.get(source.id, ())],
+        "registered": WORDS[book.orders[source.id]] if source.id in book.orders else "",
         "untested_because": source.string("untested_because"),
         **(erratum(marker, evaluation) if source.kind == "erratum" else {}),
     }

@@ -181,6 +181,7 @@ def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
     """The front page, the indexes, then what the author wrote; pages of findings stay out."""
     made = {"findings/index.md": "Findings", "kill-criteria.md": "Kill criteria"}
     made |= {"errata.md": "Errata", "payloads/index.md": "Payloads"}
+    made |= {"registered.md": "Registered"} if "registered.md" in site.pages else {}
     yield {"Start": "index.md"}
     yield from ({title: source} for source, title in made.items())
     for file in files.documentation_pages():

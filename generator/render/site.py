@@ -16,14 +16,14 @@ from generator.record import record as records
 from generator.record import repository
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
-from generator.render import page
+from generator.render import ledger, page
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
 from generator.render.tally import count, leaves
 from generator.report.refusal import Refusal, Refused, Report
 
-MADE = ("findings/index.md", "kill-criteria.md", "errata.md", "payloads/index.md")
+MADE = ("findings/index.md", "kill-criteria.md", "errata.md", "payloads/index.md", "registered.md")
 """Pages that the generator makes beside those of findings and payloads."""
 
 STYLESHEET = "assets/findings.css"
@@ -57,9 +57,9 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     older = frozen.of_older_gate(record.root)
     report.extend(each for each in refusals if each.path not in older)
     report.warnings.extend([*warnings, *(each for each in refusals if each.path in older)])
-    ledger = frozen.check(record, base)
-    report.extend(ledger.refusals)
-    (report.refusals if repository.in_ci() else report.warnings).extend(ledger.unproved)
+    registered = frozen.check(record, base)
+    report.extend(registered.refusals)
+    (report.refusals if repository.in_ci() else report.warnings).extend(registered.unproved)
     for evaluation in evaluations.values():
         report.extend(evaluation.refusals)
         report.numbers += leaves(evaluation.printed)
@@ -117,6 +117,7 @@ def _pages(book: Book) -> list[Page]:
         page.kill_criteria(book),
         page.errata(book),
         page.payloads_index(book),
+        *([ledger.page(book)] if book.orders else []),
         *(page.payload(book, each) for each in book.record.payloads.values()),
     ]
 

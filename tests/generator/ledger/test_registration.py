@@ -360,3 +360,15 @@ def test_the_day_of_a_line_is_held_against_the_commit_that_brought_it(record: Pa
     version = list(History(record).versions(LEDGER))[-1]
     day = datetime.datetime.fromtimestamp(version.time, datetime.UTC).date().isoformat()
     assert {each.date for each in lines.parse(lines.text(record)).lines} <= {day}
+
+
+def test_the_site_shows_the_ledger_and_what_came_first(record: Path) -> None:
+    commit(record, "Everything is committed")
+    result = call(record, "build")
+    assert result.exit_code == 0, result.output
+    shown = (record / "site/registered.html").read_text()
+    assert "registered before the data" in shown
+    assert f'data-verbatim="{LEDGER}#L1-L3"' in shown
+    assert "registered after the data" in (record / "site/findings/F-02.html").read_text()
+    verified = call(record, "verify", "site")
+    assert verified.exit_code == 0, verified.output
