@@ -181,7 +181,7 @@ def scalars(value: Any) -> Iterator[str]:
 
 def wrong(hit: Hit) -> tuple[str, str]:
     """Code and message for a numeral that nothing binds."""
-    code = "untraced-number" if hit.kind in ("digit", "roman") else "untraced-word"
+    code = "untraced-number" if hit.kind in ("digit", "identifier", "roman") else "untraced-word"
     shown = " ".join(hit.text.split())
     if hit.relation:
         return code, f'"{shown}" has no trace, and no claim around it names {hit.relation}.'

@@ -249,7 +249,7 @@ def _hit(sheet: Sheet, passage: Passage, hit: Hit, claims: tuple[Claim, ...]) ->
 def message_for(hit: Hit) -> str:
     """What is wrong with a hit, and what to do."""
     shown = f'"{" ".join(hit.text.split())}"'
-    if hit.kind == "digit" or hit.kind == "roman":
+    if hit.kind in ("digit", "identifier", "roman"):
         return f"{shown} has no trace. Refer to a payload field, or add the name to {TERMS}."
     if hit.kind == "claim":
         return f"{shown} claims something that no comparison binds. Put it inside a claim."

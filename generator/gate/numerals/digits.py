@@ -12,6 +12,10 @@ _PLAIN = rf"[0-9]+(?:[.,:'’{_GROUP}/⁄][0-9]+)*"
 _TAIL = r"(?:[.,][0-9]+)?(?:[eE][+\-−]?[0-9]+)?(?:\s?×\s?[0-9]+(?:[⁻⁺^−-]+[0-9]+)?)?(?:[ \u00a0\u202f]?[%‰])?"
 _NUMERAL = re.compile(rf"(?:{_DATE}|(?:{_GROUPED}|{_PLAIN}){_TAIL})")
 _DIGIT = re.compile("[0-9]")
+_LETTERED = re.compile(r"(?<![0-9A-Za-z_])[A-Za-z_][0-9A-Za-z_]*\Z")
+
+LONGEST = 80
+"""Characters of a word before a digit that are read; a longer one is no name."""
 
 
 def spans(folded: str) -> Iterator[tuple[int, int]]:
@@ -23,6 +27,13 @@ def spans(folded: str) -> Iterator[tuple[int, int]]:
         end = numeral.end() if numeral else first.end()
         yield start - _leading_point(folded, start), end
         first = _DIGIT.search(folded, end)
+
+
+def is_in_a_name(folded: str, start: int, shown: str) -> bool:
+    """Whether what is shown are plain digits after a letter, in a word that starts with a letter: `int32`."""
+    if not (folded[start - 1 : start].isalpha() and shown.isascii() and shown.isdigit()):
+        return False
+    return bool(_LETTERED.search(folded, max(0, start - LONGEST), start))
 
 
 def _leading_point(folded: str, start: int) -> int:

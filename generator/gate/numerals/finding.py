@@ -15,7 +15,10 @@ _WORDS = re.compile("[a-z]+").findall
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A numeral or number word at [start, end) of the text; relation is the constant a claim must name."""
+    """A numeral or number word at [start, end) of the text; relation is the constant a claim must name.
+
+    An identifier is a numeral that ends a word of letters: code may hold it, prose may not.
+    """
 
     start: int
     end: int
@@ -39,7 +42,10 @@ def find(text: str, *, claims: bool = True) -> list[Hit]:
     if claims and not words.CLAIMING.isdisjoint(letters):
         found.extend(words.claiming(lowered))
     found.extend((start, end, kind, "") for start, end, kind in roman.spans(folded, letters))
-    return [
-        Hit(places[start], places[end - 1] + 1, text[places[start] : places[end - 1] + 1], kind, relation)
-        for start, end, kind, relation in sorted(found)
-    ]
+    hits = []
+    for start, end, kind, relation in sorted(found):
+        first, last = places[start], places[end - 1] + 1
+        if kind == "digit" and digits.is_in_a_name(folded, start, text[first:last]):
+            kind = "identifier"
+        hits.append(Hit(first, last, text[first:last], kind, relation))
+    return hits

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from generator.gate.numerals.finding import Hit, find
 from generator.gate.numerals.names import ID, Names
+from generator.gate.numerals.standards import STANDARDS
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -26,7 +27,7 @@ _CLEAN = Judgement()
 
 
 def judge(text: str, names: Names, ids: Collection[str] = NOTHING, *, claims: bool = True) -> Judgement:
-    """A hit passes only where a name or a known id covers the whole of it."""
+    """A hit passes only where a name, a standard or a known id covers the whole of it."""
     hits = find(text, claims=claims)
     if not hits:
         return _CLEAN
@@ -34,7 +35,8 @@ def judge(text: str, names: Names, ids: Collection[str] = NOTHING, *, claims: bo
     marked = [(match.start(), match.end(), match[0]) for match in ID.finditer(text)]
     known = [span for span in marked if span[2] in ids]
     unknown = [Hit(*span, "id") for span in marked if span[2] not in ids and not _covered(span, named)]
-    left = [hit for hit in hits if not _covered((hit.start, hit.end), [*named, *known, *_spans(unknown)])]
+    covers = [*named, *known, *_spans(unknown), *STANDARDS.spans(text)]
+    left = [hit for hit in hits if not _covered((hit.start, hit.end), covers)]
     return Judgement(
         tuple(hit for hit in left if hit.refused),
         tuple(hit for hit in left if not hit.refused),

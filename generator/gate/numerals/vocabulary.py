@@ -101,6 +101,13 @@ _CLAUSE = (
     r"|by|is|was|has|had|does|did|used|given|above|below|and|or|but|as|than|because|where|when)\b)"
 )
 
+_QUALITY = (
+    r"(?:new|old|other|same|last|next|right|wrong|good|better|best|simple|simpler|small|smaller|large|larger"
+    r"|big|bigger|different|former|latter|previous|existing|first|second|short|shorter|long|longer|plain|real"
+    r"|custom|default|single|possible|simplest|latest|only|main|original|usual|common|current|given|general"
+    r"|obvious|local|global|official|whole|empty|similar|suitable|separate|proper|correct|matching|missing)"
+)
+
 EXEMPTIONS = (
     Exemption("no one", r"\bno[\s-]one\b(?!-)", "No one measured it.", "No, one run failed."),
     Exemption("one another", r"\bone\s+another\b", "They check one another.", "One other run failed."),
@@ -112,9 +119,7 @@ EXEMPTIONS = (
     ),
     Exemption(
         "a new one",
-        r"\b(?:the|a|an|each|any)\s+(?:new|old|other|same|last|next|right|wrong|good|better|best|simple|simpler"
-        r"|small|smaller|large|larger|big|bigger|different|former|latter|previous|existing|first|second|short"
-        rf"|shorter|long|longer|plain|real|custom|default|single|possible|simplest|latest|only)\s+ones?\b{_CLAUSE}",
+        rf"\b(?:the|a|an|each|any)\s+(?:{_QUALITY}\s+){{1,2}}ones?\b{_CLAUSE}",
         "We wrote a new one.",
         "We wrote a new one-layer draft.",
     ),
@@ -135,6 +140,19 @@ EXEMPTIONS = (
         "This is what one run gave.",
     ),
     Exemption(
+        "without one",
+        rf"\b(?:without|choose|pick|provide|write|define)\s+one\b{_CLAUSE}"
+        r"|\bcreates?\s+one\s+(?:implicitly|yourself|for\s+you)\b",
+        "A record without one is refused.",
+        "A record without one run is refused.",
+    ),
+    Exemption(
+        "one way",
+        r"\bone\s+(?:way\s+(?:to|is\s+to)|use\s+(?:for|of)\s+(?:this|it)|example\s+would\s+be)\b",
+        "One way to read it is this.",
+        "One way failed.",
+    ),
+    Exemption(
         "one by one",
         r"\bone\s+(?:by\s+one|at\s+a\s+time|or\s+the\s+other|and\s+the\s+same|after\s+(?:another|the\s+other))\b"
         r"|\b(?:for\s+one\s+thing|one\s+day|on\s+(?:the\s+)?one\s+hand|one\s+way\s+or\s+another)\b",
@@ -143,7 +161,8 @@ EXEMPTIONS = (
     ),
     Exemption(
         "one-off",
-        r"\bone-(?:off|offs|way|hot|liner|liners|to-one|on-one)\b",
+        r"\bone-(?:off|offs|way|hot|liner|liners|to-one|on-one|to-many|time|sided|tailed|stop|click|size-fits-all)\b"
+        r"|\btwo-(?:way|sided|tailed|factor)\b|\ball[\s-]in[\s-]one\b|\bone[\s-]and[\s-]only\b|\btwo['’]s\s+complement\b",
         "It is a one-off.",
         "It is a one-layer draft.",
     ),
@@ -168,21 +187,36 @@ EXEMPTIONS = (
     Exemption(
         "double as a term",
         r"\b(?:double|triple)[\s-](?:precision|quot\w+|check\w*|click\w*|blind|buffer\w*|bracket\w*|brace\w*"
-        r"|dash\w*|colon\w*|slash\w*|underscore\w*|backtick\w*|negative)\b",
+        r"|dash\w*|colon\w*|slash\w*|underscore\w*|backtick\w*|negative)\b"
+        r"|\bdouble-(?:wrapp|count|escap|encod|free|clos|book)\w*",
         "Sums are kept in double precision.",
         "Sums are kept at double length.",
     ),
     Exemption(
         "zero as a term",
-        r"\b(?:non[\s-]?zero|zero[\s-]width|zero-(?:based|copy|padded|indexed|day)|zero\s+out|zeroed)\b",
+        r"\b(?:non[\s-]?zero|zero[\s-]width|zero-(?:based|copy|padded|indexed|day|shot)|zero\s+out|zeroed)\b"
+        r"|\b(?:negative|signed|minus|absolute|year)\s+zero\b",
         "The index is zero-based.",
         "The index is zero here.",
     ),
     Exemption(
         "or more",
-        r"\b(?:zero|one|two)\s+or\s+more\b|\bmore\s+than\s+one\b|\bone\s+thing\b",
+        r"\b(?:zero|one|two)\s+or\s+more\b|\bmore\s+than\s+one\b|\bone\s+thing\b"
+        r"|\bone\s+or\s+(?:both|several|many|multiple)\b",
         "Name one or more payloads, more than one if need be.",
         "Name one or two payloads.",
+    ),
+    Exemption(
+        "second as a term",
+        r"\b(?:an?|the|its|their|our|your|his|her|my)\s+second[\s-](?:nature|thoughts?|wind)\b",
+        "It became a second nature.",
+        "It became a second run.",
+    ),
+    Exemption(
+        "in and out",
+        r"\b(?:first|last)[\s-](?:in|come)[\s,-]+(?:first|last)[\s-](?:out|served)\b",
+        "Coding is last in, first-out.",
+        "Coding is best at the first out.",
     ),
     Exemption(
         "none the less", r"\bnone\s+the\s+(?:less|wiser)\b", "It was none the less kept.", "None was kept."
