@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import click
 
+from generator.record import repository
 from generator.record.record import find_root
 from generator.report import github, json, sarif, text
 from generator.report.refusal import Refused, Report
@@ -34,17 +35,35 @@ def main() -> None:
 @_root
 @_format
 @click.option("--base", metavar="REV", help="Also hold the ledger against the one where this branch began.")
-def check(root: Path | None, form: str, base: str | None) -> None:
+@click.option("--watch", is_flag=True, help="Check again on each save of a source; Ctrl-C ends, with exit 0.")
+def check(root: Path | None, form: str, base: str | None, watch: bool) -> None:
     """Judge every source: untraced numbers, expressions, claims, rules, and what is registered."""
+    found = _found(root)
+    if not watch:
+        _finish(_judged(found, base), form, found)
+    from generator.watch import Unwatchable
+    from generator.watch import watch as watched
+
+    try:
+        watched(
+            found,
+            lambda: _print(_judged(found, base), form, found),
+            lambda line: click.echo(line, err=True),
+        )
+    except Unwatchable as unwatchable:
+        _misuse(str(unwatchable))
+
+
+def _judged(root: Path, base: str | None) -> Report:
+    """What stands against publishing the record at a root."""
     from generator.ledger.frozen import UnknownRevision
     from generator.render import site
 
-    record, evaluations = site.gather(_found(root))
+    record, evaluations = site.gather(root)
     try:
-        report = site.judge(record, evaluations, base)
+        return site.judge(record, evaluations, base)
     except UnknownRevision as unknown:
         _misuse(f"git knows no revision {unknown} that has a commit in common with this one.")
-    _finish(report, form)
 
 
 @main.command()
@@ -129,14 +148,14 @@ def verify(site: Path, root: Path | None, form: str) -> None:
     from generator import audit
 
     found = _found(root)
-    folder = site if site.is_dir() else found / site
+    folder = found / site if (found / site).is_dir() else site
     if not folder.is_dir():
         _misuse(f"{site} is not a folder.")
     try:
         report = audit.verify(found, folder)
     except Refused as refused:
         report = Report(list(refused.refusals))
-    _finish(report, form)
+    _finish(report, form, found)
 
 
 @main.command()
@@ -161,10 +180,17 @@ def _found(root: Path | None) -> Path:
     return found.resolve()
 
 
-def _finish(report: Report, form: str) -> NoReturn:
+def _finish(report: Report, form: str, root: Path | None = None) -> NoReturn:
     """Print a report; exit 1 where anything is refused."""
-    click.echo(_FORMS[form](report).rstrip("\n"))
+    _print(report, form, root)
     sys.exit(1 if report.refusals else 0)
+
+
+def _print(report: Report, form: str, root: Path | None = None) -> None:
+    """Print a report in a form; what code hosts read names files from the root of the repository."""
+    if root and form in ("github", "sarif"):
+        report = report.below((repository.ask(root, "rev-parse", "--show-prefix") or "").strip())
+    click.echo(_FORMS[form](report).rstrip("\n"))
 
 
 def _traced(report: Report) -> str:

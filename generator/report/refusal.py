@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 CODES: dict[str, str] = {
     "untraced-number": "a numeral without a trace",
@@ -72,6 +72,17 @@ class Report:
 
     def extend(self, refusals: Iterable[Refusal]) -> None:
         self.refusals.extend(refusals)
+
+    def below(self, folder: str) -> Report:
+        """The same report with its places seen from outside a folder, given with its final slash."""
+
+        def moved(refusals: list[Refusal]) -> list[Refusal]:
+            return [
+                each if each.path.startswith("/") else replace(each, path=folder + each.path)
+                for each in refusals
+            ]
+
+        return replace(self, refusals=moved(self.refusals), warnings=moved(self.warnings))
 
 
 class Refused(Exception):

@@ -20,15 +20,15 @@ def render(report: Report) -> str:
         *_results(sorted(set(report.refusals)), "error", codes),
         *_results(sorted(set(report.warnings)), "warning", codes),
     ]
-    run = {
+    run: dict[str, object] = {
         "tool": {"driver": {"name": "findings", "rules": [_rule(code) for code in codes]}},
         "columnKind": "unicodeCodePoints",
         "results": results[:RESULT_LIMIT],
     }
-    return (
-        json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
-        + "\n"
-    )
+    if len(results) > RESULT_LIMIT:
+        run["properties"] = {"resultsLeftOut": len(results) - RESULT_LIMIT}
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def _rule(code: str) -> dict[str, object]:

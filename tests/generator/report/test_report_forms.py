@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
+import sample_record
+from click.testing import CliRunner
+from lxml.html import fromstring
+from markdown_it import MarkdownIt
 from sarif.loader import load_sarif_file
 
+from generator.cli import main
 from generator.report import github as github_form
 from generator.report import json as json_form
 from generator.report import sarif as sarif_form
@@ -108,7 +114,7 @@ def test_the_github_form_puts_the_full_list_in_the_step_summary(
     github_form.render(_report())
     written = target.read_text("utf-8")
     assert written.startswith("before\n### 2 refusals, 1 warning")
-    assert written.count("\n| findings/") == 3
+    assert written.count("\n| <code>findings/") == 3
 
 
 def test_the_step_summary_stays_a_table_whatever_a_message_holds_and_below_its_limit() -> None:
@@ -120,6 +126,87 @@ def test_the_step_summary_stays_a_table_whatever_a_message_holds_and_below_its_l
     written = github_form.summary(many)
     assert len(written.encode()) <= github_form.SUMMARY_LIMIT
     assert "more do not fit here" in written
+
+
+def _many(count: int) -> list[Refusal]:
+    return [Refusal("a.md", line, 1, "zero-shown", "", f"##[add-mask]{line}") for line in range(1, count + 1)]
+
+
+def test_the_github_form_annotates_no_more_than_github_shows_and_lists_the_rest_where_no_command_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    report = Report(_many(13), _many(12))
+    lines = github_form.render(report).splitlines()
+    limit = github_form.ANNOTATION_LIMIT
+    assert [line.partition(" ")[0] for line in lines[: 2 * limit]] == ["::error"] * limit + [
+        "::warning"
+    ] * limit
+    stop, *rest, resume, count = lines[2 * limit :]
+    token = stop.removeprefix("::stop-commands::")
+    assert (resume, len(token)) == (f"::{token}::", 32)
+    assert [line.partition(" ")[0] for line in rest] == [f"a.md:{n}:1:" for n in (11, 12, 13, 11, 12)]
+    assert count.startswith("13 refusals, 12 warnings")
+    assert github_form.render(Report(_many(10))).count("::stop-commands::") == 0
+
+
+def test_a_step_summary_that_cannot_be_written_is_a_warning_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    assert "::warning::The step summary cannot be written: Is a directory." in github_form.render(_report())
+
+
+def test_summaries_of_one_step_stay_below_the_limit_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(target))
+    for _ in range(4):
+        github_form.render(
+            Report([Refusal("a.md", n, 1, "zero-shown", "", "x" * 90) for n in range(1, 4000)])
+        )
+    assert target.stat().st_size <= github_form.SUMMARY_LIMIT
+    assert "more do not fit here" in target.read_text("utf-8")
+
+
+def test_a_markdown_reader_finds_every_cell_of_the_summary_as_it_was_written() -> None:
+    hostile = Refusal("a|b_c_:100:.md", 2, 5, "bad-template", "", "*x* `y` <b>z</b> [l](u) ~~s~~ | #1 $m$")
+    html = (
+        MarkdownIt("commonmark")
+        .enable(["table", "strikethrough"])
+        .render(github_form.summary(Report([AWKWARD, hostile])))
+    )
+    cells = fromstring(html).xpath("//tbody/tr/td")
+    assert [each.text_content() for each in cells] == [
+        text
+        for refusal in sorted([AWKWARD, hostile])
+        for text in (
+            f"{refusal.path}:{refusal.line}:{refusal.column}",
+            refusal.code,
+            " ".join(refusal.message.split()),
+        )
+    ]
+    assert {child.tag for each in cells for child in each.iterdescendants()} == {"code"}
+
+
+def test_places_of_a_record_in_a_folder_are_named_from_the_root_of_the_repository(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    root = tmp_path / "docs/record"
+    sample_record.write(root, {"findings/F-02.md": sample_record.NULL.replace("The margin is", "7 is")})
+    for form, expected in (
+        ("github", "::error file=docs/record/findings/F-02.md,line="),
+        ("sarif", '"uri": "docs/record/findings/F-02.md"'),
+        ("text", "\nfindings/F-02.md:"),
+    ):
+        result = CliRunner().invoke(main, ["check", "--root", str(root), "--format", form])
+        assert expected in f"\n{result.output}", result.output
+
+
+def test_more_results_than_code_scanning_takes_are_left_out_and_counted() -> None:
+    run = json.loads(sarif_form.render(Report(_many(sarif_form.RESULT_LIMIT + 3))))["runs"][0]
+    assert len(run["results"]) == sarif_form.RESULT_LIMIT
+    assert run["properties"] == {"resultsLeftOut": 3}
 
 
 def test_an_independent_reader_finds_every_refusal_in_the_sarif_form(tmp_path: Path) -> None:
