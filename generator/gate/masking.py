@@ -52,7 +52,7 @@ def mask(text: str) -> Masked:
     def replace(match: re.Match[str]) -> str:
         markup = match[0]
         if opening := _OPENING.fullmatch(markup):
-            opened.append((match.end(), frozenset(_CONSTANT.findall(opening[1]))))
+            opened.append((match.end(), constants(opening[1])))
         elif opened and _CLOSING.fullmatch(markup):
             start, constants = opened.pop()
             claims.append(Claim(start, match.start(), constants))
@@ -60,6 +60,11 @@ def mask(text: str) -> Masked:
 
     masked = _MARKUP.sub(replace, text.replace("\r", " ").replace("\t", " ").replace("\0", " "))
     return Masked(_attributes(_labels(masked)), tuple(claims))
+
+
+def constants(condition: str) -> frozenset[str]:
+    """The constants that a comparison names, as they are written in it."""
+    return frozenset(_CONSTANT.findall(condition))
 
 
 def _blank(markup: str, char: str) -> str:
