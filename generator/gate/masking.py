@@ -52,7 +52,7 @@ def mask(text: str) -> Masked:
     def replace(match: re.Match[str]) -> str:
         markup = match[0]
         if opening := _OPENING.fullmatch(markup):
-            opened.append((match.end(), constants(opening[1])))
+            opened.append((match.end(), constants_in(opening[1])))
         elif opened and _CLOSING.fullmatch(markup):
             start, constants = opened.pop()
             claims.append(Claim(start, match.start(), constants))
@@ -62,7 +62,7 @@ def mask(text: str) -> Masked:
     return Masked(_attributes(_labels(masked)), tuple(claims))
 
 
-def constants(condition: str) -> frozenset[str]:
+def constants_in(condition: str) -> frozenset[str]:
     """The constants that a comparison names, as they are written in it."""
     return frozenset(_CONSTANT.findall(condition))
 
