@@ -98,13 +98,15 @@ def build(root: Path | None, out: Path) -> None:
     """Build the site and audit it; a refused build leaves the former site as it was."""
     from mkdocs.exceptions import Abort
 
+    from generator.diff.replaced import lines
     from generator.render.mkdocs_plugin import Stopped
     from generator.render.publish import Misuse, publish
 
     found = _found(root)
     folder = (found / out).resolve()
+    changed: list[str] = []
     try:
-        report = publish(found, folder)
+        report = publish(found, folder, lambda old, new: changed.extend(lines(old, new)))
     except Misuse as misuse:
         _misuse(str(misuse))
     except Stopped as stopped:
@@ -112,6 +114,8 @@ def build(root: Path | None, out: Path) -> None:
     except Abort as abort:
         click.echo(str(abort), err=True)
         sys.exit(1)
+    for line in changed:
+        click.echo(line)
     click.echo(_traced(report))
     click.echo(f"Open {folder / 'index.html'}")
 
@@ -170,6 +174,29 @@ def explain(reference: str, root: Path | None) -> None:
         click.echo(explained(*gather(_found(root)), reference), nl=False)
     except KeyError as error:
         _misuse(str(error.args[0]))
+
+
+@main.command()
+@click.argument("old")
+@click.argument("new", required=False)
+@_root
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option("--exit-code", is_flag=True, help="Exit 1 where anything changed, as git does.")
+def diff(old: str, new: str | None, root: Path | None, form: str, exit_code: bool) -> None:
+    """What became of each number between two revisions (default: the working tree), or two built sites."""
+    from generator.diff import forms, sides
+    from generator.diff.change import compare
+
+    try:
+        before, after = sides.read(_found(root), old, new)
+    except sides.Misuse as misuse:
+        _misuse(str(misuse))
+    except Refused as refused:
+        click.echo("\n".join(text.line(each) for each in refused.refusals), err=True)
+        sys.exit(1)
+    changes = compare(before, after)
+    click.echo(forms.FORMS[form](before, after, changes), nl=False)
+    sys.exit(1 if changes and exit_code else 0)
 
 
 def _found(root: Path | None) -> Path:

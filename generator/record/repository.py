@@ -59,11 +59,11 @@ def ask(root: Path, *arguments: str) -> str | None:
     return None if data is None else data.decode("utf-8", "surrogateescape")
 
 
-def ask_bytes(root: Path, *arguments: str) -> bytes | None:
+def ask_bytes(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
     """The output of a git command as bytes, None where it fails or git is not installed."""
     command = ["git", "--literal-pathspecs", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+        done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None

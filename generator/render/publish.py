@@ -6,7 +6,7 @@ import logging
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,14 +29,19 @@ class Misuse(Exception):
     """A request that cannot be served whatever the record says; exit code 2."""
 
 
-def publish(root: Path, out: Path) -> Report:
-    """Build, audit and put in place; raises Stopped with refusals, Misuse where nothing can be written."""
+def publish(root: Path, out: Path, replacing: Callable[[Path, Path], None] | None = None) -> Report:
+    """Build, audit and put in place; raises Stopped with refusals, Misuse where nothing can be written.
+
+    replacing is called with the former site and the new one before the new one takes its place.
+    """
     _check_output(root, out)
     with _folder_beside(out) as folder, logged(logging.WARNING):
         try:
             report = _build(root, folder / "site")
         except Stopped as stopped:
             raise Stopped(_placed(stopped.report, root, folder, out)) from None
+        if replacing and (out / STYLESHEET).is_file():
+            replacing(out, folder / "site")
         _replace(folder, out)
     return report
 
