@@ -149,6 +149,8 @@ def _hidden(sheet: Sheet) -> None:
 def _front_matter(sheet: Sheet, front: Mapping[str, object], source: Source) -> None:
     """The strings of the front matter that a page prints."""
     for key, value in front.items():
+        if key == "verdict_when" and isinstance(value, Mapping):
+            _labels(sheet, value, source)
         if key in UNPRINTED:
             continue
         line, column = source.front_lines.get(key, (1, 1))
@@ -158,6 +160,15 @@ def _front_matter(sheet: Sheet, front: Mapping[str, object], source: Source) -> 
             places = _places(sheet.text, text, start)
             for passage in _plain(masked.text, places):
                 _judge(sheet, passage, ())
+
+
+def _labels(sheet: Sheet, rules: Mapping[str, object], source: Source) -> None:
+    """The labels of verdicts, which a page prints bound to their rules."""
+    for label, rule in rules.items():
+        line, column = source.front_lines.get(f"verdict_when.{label}:key", (1, 1))
+        places = _places(sheet.text, label, sheet.starts[line - 1] + column - 1)
+        claim = Claim(0, len(sheet.text), masking.constants_in(str(rule)))
+        _judge(sheet, Passage(label, places, "front matter"), (claim,))
 
 
 def _texts(value: object) -> Iterator[str]:
