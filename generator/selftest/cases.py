@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,11 @@ class Form:
     code: str
     html: bool = False
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether the text shows as it is written wherever it stands."""
-        return (
-            self.code in NUMERALS and not self.html and rendered(self.text) == f"<p>{_escaped(self.text)}</p>"
-        )
+        shown = f"<p>{escape(self.text, quote=False)}</p>"
+        return self.code in NUMERALS and not self.html and rendered(self.text) == shown
 
     @property
     def templated(self) -> bool:
@@ -77,7 +77,8 @@ def cases(side: str) -> list[Case]:
 
 
 def _case(row: dict[str, Any]) -> Case:
-    return Case(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+    values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
+    return Case(**values)
 
 
 def forms(side: str, names: Collection[str], ids: Collection[str]) -> list[Form]:
@@ -100,7 +101,3 @@ def _is_known(form: Form, names: Collection[str], ids: Collection[str]) -> bool:
     return any(name in form.text for name in names) or (
         form.code == "unknown-id" and any(name in ids for name in _ID.findall(form.text))
     )
-
-
-def _escaped(text: str) -> str:
-    return escape(text, quote=False)

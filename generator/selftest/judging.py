@@ -1,0 +1,70 @@
+"""Lets the real checks judge what a fault touched: the source check its sources, the audit its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from generator.audit import verify
+from generator.gate import source as gate
+from generator.gate.display import CONFIGURATION
+from generator.number.evaluate import evaluate
+from generator.record import checksums, source, terms
+from generator.record.record import Record
+from generator.render import site
+from generator.report.refusal import Refusal, Refused
+from generator.selftest.workplace import SITE, Workplace
+
+
+def touched(workplace: Workplace, paths: Collection[str]) -> list[Refusal]:
+    """What is refused in these files, by what was read of all others before."""
+    pages = [path.removeprefix(SITE) for path in paths if path.startswith(SITE)]
+    found = workplace.audit.narrowed(pages).run().refusals if pages else []
+    sources = [path for path in paths if not path.startswith(SITE)]
+    return [*found, *_sources(workplace.record, sources)]
+
+
+def everything(workplace: Workplace, paths: Collection[str]) -> list[Refusal]:
+    """What is refused by the commands themselves, over all sources or the whole site or both."""
+    found: list[Refusal] = []
+    if any(path.startswith(SITE) for path in paths):
+        found += verify(workplace.root, workplace.root / "site").refusals
+    if any(not path.startswith(SITE) for path in paths):
+        found += site.judge(*site.gather(workplace.root)).refusals
+    return found
+
+
+def _sources(record: Record, paths: Collection[str]) -> Iterator[Refusal]:
+    for path in paths:
+        try:
+            if path == checksums.PATH:
+                yield from _checksums(record, paths)
+            elif path in (terms.PATH, CONFIGURATION):
+                yield from _strings(record)
+            elif path.endswith((".md", ".md.j2")):
+                yield from _source(record, path)
+        except Refused as refused:
+            yield from refused.refusals
+
+
+def _source(record: Record, path: str) -> Iterator[Refusal]:
+    """Findings, kill criteria, errata, pages and the landing template."""
+    read = source.read(record.root, path)
+    yield from gate.check_sources([read], record.terms, record.ids).refusals
+    yield from evaluate(record, read).refusals
+
+
+def _strings(record: Record) -> Iterator[Refusal]:
+    """The display strings of the configuration, and the reasons of the names."""
+    alone = replace(record, findings=(), kills=(), errata=(), pages=(), landing=None)
+    yield from gate.judge_record(replace(alone, terms=terms.read(record.root))).refusals
+
+
+def _checksums(record: Record, paths: Collection[str]) -> Iterator[Refusal]:
+    """The list of checksums, against the payloads as they are now."""
+    changed = {
+        path: replace(each, data=(record.root / path).read_bytes())
+        for path, each in record.payloads.items()
+        if path in paths
+    }
+    yield from checksums.check(record.root, record.payloads | changed)

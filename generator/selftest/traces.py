@@ -1,0 +1,66 @@
+"""Faults of traces: numbers without their marks, and pointers that are not the number's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+
+from generator.record.pointer import unparse
+from generator.record.tree import Node
+from generator.selftest.fault import Fault
+from generator.selftest.mark import Mark
+from generator.selftest.workplace import Workplace
+
+
+def on_page(kind: str, mark: Mark, what: str, code: str, page: str) -> Fault:
+    """A fault at a mark, which leaves its page as given."""
+    return Fault(kind, mark.path, mark.line, what, {code: 1}, {mark.path: page})
+
+
+def typed(workplace: Workplace) -> Iterator[Fault]:
+    """Every bound number replaced by its own correct text; quoted texts too, where they hold digits."""
+    for mark in workplace.marks:
+        if mark.is_shown and not mark.is_text:
+            code = "untraced-word" if mark.attributes.get("data-format") == "words" else "untraced-number"
+            yield on_page("a number typed by hand", mark, mark.text, code, mark.typed())
+    for mark in workplace.marks:
+        if mark.is_text and re.search("[0-9]", unescape(mark.text)):
+            if any(name in mark.text for name in workplace.names):
+                workplace.left_out["quoted texts that hold a name of the record"] += 1
+            else:
+                kind = "a quoted text typed by hand"
+                yield on_page(kind, mark, mark.text, "untraced-number", mark.typed())
+
+
+def pointers(workplace: Workplace) -> Iterator[Fault]:
+    """Every pointer exchanged for that of the nearest equal value of the same payload."""
+    equal = {path: _equals(each.root) for path, each in workplace.record.payloads.items()}
+    for mark in workplace.marks:
+        if not mark.is_leaf:
+            continue
+        path, pointer = mark.attributes["data-src"], mark.attributes["data-ptr"]
+        line = int(mark.attributes["data-line"])
+        others = [each for each in equal[path](pointer) if each[1] != pointer]
+        if not others:
+            workplace.left_out["pointers without an equal neighbour"] += 1
+            continue
+        other = min(others, key=lambda each: (abs(each[0] - line), each[1]))[1]
+        page = mark.changed("data-ptr", other)
+        yield on_page("a pointer to an equal neighbour", mark, f"{pointer} → {other}", "place-mismatch", page)
+
+
+def _equals(root: Node) -> Callable[[str], list[tuple[int, str]]]:
+    """From the pointer of a value to line and pointer of every value that is written the same."""
+    places: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    written: dict[str, tuple[str, str]] = {}
+    waiting: list[tuple[tuple[str, ...], Node]] = [((), root)]
+    while waiting:
+        tokens, node = waiting.pop()
+        waiting.extend(((*tokens, key), each) for key, each in node.members.items())
+        waiting.extend(((*tokens, str(index)), each) for index, each in enumerate(node.items))
+        if node.kind in ("number", "string"):
+            pointer, key = unparse(tokens), (node.kind, node.lexeme)
+            places.setdefault(key, []).append((node.line, pointer))
+            written[pointer] = key
+    return lambda pointer: places[written[pointer]]

@@ -1,0 +1,183 @@
+"""Faults of values: each digit of each cited number changed, and every digest with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+
+from generator.record import checksums
+from generator.record.payload import Payload
+from generator.record.tree import Node
+from generator.selftest import exact
+from generator.selftest.fault import Fault
+from generator.selftest.mark import Mark
+from generator.selftest.places import EXPRESSIONS, digest
+from generator.selftest.workplace import SITE, Workplace
+
+GIVEN_AWAY = frozenset({"payload-changed", "place-mismatch", "bad-payload", "unknown-field"})
+"""What a digit that was changed with all its digests must not be refused for."""
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+@dataclass
+class Cited:
+    """A number of a payload, and the marks that rest on it."""
+
+    payload: Payload
+    node: Node
+    numbers: list[Mark] = field(default_factory=list)
+    derived: list[Mark] = field(default_factory=list)
+    claims: list[Mark] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Another way to write a number, and the refusals that are due for it, by page."""
+
+    lexeme: str
+    due: Mapping[str, Counter[str]]
+
+
+def digits(workplace: Workplace) -> Iterator[Fault]:
+    """Every digit of every number that a page shows or compares, one at a time.
+
+    Where only a comparison rests on a number, most digits make no difference: then another digit is
+    tried, and a place at which none makes one is left out and counted.
+    """
+    cited = sorted(_cited(workplace).items())
+    shown = [(pointer, each) for (_, pointer), each in cited if each.numbers or each.derived]
+    compared = [(pointer, each) for (_, pointer), each in cited if not (each.numbers or each.derived)]
+    for kind, numbers in (
+        ("a digit of a number that is shown", shown),
+        ("a digit of a number that is only compared", compared),
+    ):
+        for pointer, each in numbers:
+            yield from _digits(workplace, kind, pointer, each)
+
+
+def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited) -> Iterator[Fault]:
+    """The first digit with everything that states the digest, the others on the pages that are concerned."""
+    whole = True
+    for index, digit in enumerate(cited.node.lexeme):
+        if not digit.isdigit():
+            continue
+        change = next(_changes(workplace, pointer, cited, index), None)
+        if change is None:
+            workplace.left_out["digits on which nothing that is shown or claimed depends"] += 1
+            continue
+        due = sum(change.due.values(), Counter[str]())
+        what = f"{pointer}: {cited.node.lexeme} → {change.lexeme}"
+        changes = _restated(workplace, cited, change, whole=whole)
+        yield Fault(kind, cited.payload.path, cited.node.line, what, due, changes, GIVEN_AWAY)
+        whole = False
+
+
+def _cited(workplace: Workplace) -> dict[tuple[str, str], Cited]:
+    """Every number on which a page rests, by path and pointer."""
+    found: dict[tuple[str, str], Cited] = {}
+
+    def cited(path: str, pointer: str) -> Cited:
+        payload = workplace.record.payloads[path]
+        return found.setdefault((path, pointer), Cited(payload, payload.at(pointer)))
+
+    for mark in workplace.marks:
+        if mark.is_leaf and not mark.is_text:
+            cited(mark.attributes["data-src"], mark.attributes["data-ptr"]).numbers.append(mark)
+        for name in EXPRESSIONS:
+            tree = json.loads(mark.attributes.get(name, "[]"))
+            for path, pointer in dict.fromkeys((leaf[0], leaf[1]) for leaf in exact.leaves(tree)):
+                each = cited(path, pointer)
+                (each.claims if name == "data-claim" else each.derived).append(mark)
+    return found
+
+
+def _changes(workplace: Workplace, pointer: str, cited: Cited, index: int) -> Iterator[Change]:
+    """Other digits at one place of a number that make a difference to some page."""
+    lexeme = cited.node.lexeme
+    for step in range(1, 10):
+        digit = str((int(lexeme[index]) + step) % 10)
+        changed = lexeme[:index] + digit + lexeme[index + 1 :]
+        if _NUMBER.fullmatch(changed):
+            due = _due(workplace, pointer, cited, Fraction(changed))
+            if due:
+                yield Change(changed, due)
+
+
+def _due(workplace: Workplace, pointer: str, cited: Cited, value: Fraction) -> dict[str, Counter[str]]:
+    """What must be refused, by page, once the number has another value."""
+
+    def read(path: str, where: str) -> Fraction:
+        if (path, where) == (cited.payload.path, pointer):
+            return value
+        return Fraction(workplace.record.payloads[path].at(where).lexeme)
+
+    due: dict[str, Counter[str]] = {}
+    for mark in cited.numbers:
+        due.setdefault(mark.path, Counter())["display-mismatch"] += 1
+    try:
+        for mark in cited.derived:
+            result = exact.value(json.loads(mark.attributes["data-expression"]), read)
+            if f"{result.numerator}/{result.denominator}" != mark.attributes["value"]:
+                due.setdefault(mark.path, Counter())["display-mismatch"] += 1
+        for mark in cited.claims:
+            if not exact.holds(json.loads(mark.attributes["data-claim"]), read):
+                due.setdefault(mark.path, Counter())["claim-false"] += 1
+    except ZeroDivisionError:
+        return {}
+    return due
+
+
+def _restated(workplace: Workplace, cited: Cited, change: Change, *, whole: bool) -> dict[str, str]:
+    """The files with the number changed and its new digest wherever the old one stood."""
+    payload, node = cited.payload, cited.node
+    data = payload.data[: node.start] + change.lexeme.encode() + payload.data[node.end :]
+    changed = data.decode("utf-8")
+    digests = {payload.sha256: digest(changed)}
+    changes = {payload.path: changed}
+    if whole:
+        changes[SITE + payload.path] = changed
+        if (workplace.root / checksums.PATH).is_file():
+            former = workplace.text(checksums.PATH)
+            changes[checksums.PATH] = former.replace(payload.sha256, digests[payload.sha256])
+            digests[digest(former)] = digest(changes[checksums.PATH])
+    for path in workplace.pages if whole else change.due:
+        page = _page(workplace, path, payload.path, node.line, changed)
+        for old, new in digests.items():
+            page = page.replace(old, new)
+        if page != workplace.text(path):
+            changes[path] = page
+    return changes
+
+
+def _page(workplace: Workplace, path: str, payload: str, line: int, changed: str) -> str:
+    """A page on which every block of the payload's lines shows the changed line."""
+    page = workplace.text(path)
+    blocks = [mark for mark in workplace.marks if mark.path == path and _shows(mark, payload, line)]
+    old = escape(workplace.text(payload).split("\n")[line - 1], quote=False)
+    new = escape(changed.split("\n")[line - 1], quote=False)
+    for block in reversed(blocks):
+        at = block.opened
+        for _ in range(line - _lines(block)[0]):
+            at = page.index("\n", at) + 1
+        at = page.index(old, at)
+        page = page[:at] + new + page[at + len(old) :]
+    return page
+
+
+def _shows(mark: Mark, payload: str, line: int) -> bool:
+    """Whether a mark is a block that shows this line of the payload."""
+    if mark.attributes.get("data-verbatim", "").partition("#")[0] != payload:
+        return False
+    first, last = _lines(mark)
+    return first <= line <= last
+
+
+def _lines(mark: Mark) -> tuple[int, int]:
+    first, last = re.findall(r"L([0-9]+)", mark.attributes["data-verbatim"].rpartition("#")[2])
+    return int(first), int(last)
