@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +54,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     report.extend(record.refusals)
     report.warnings.extend(record.warnings)
     refusals, warnings = gate.check(record)
+    refusals = _further(refusals, evaluations.values())
     older = frozen.of_older_gate(record.root)
     report.extend(each for each in refusals if each.path not in older)
     report.warnings.extend([*warnings, *(each for each in refusals if each.path in older)])
@@ -70,6 +71,12 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     report.extend(erratum.faults(evaluations.values()))
     report.pages = len(evaluations)
     return report
+
+
+def _further(refusals: list[Refusal], evaluations: Iterable[Evaluation]) -> list[Refusal]:
+    """What the gate refuses beyond what evaluation refused at the same place for the same reason."""
+    known = {(r.path, r.line, r.column, r.code) for each in evaluations for r in each.refusals}
+    return [r for r in refusals if (r.path, r.line, r.column, r.code) not in known]
 
 
 def _reserved(record: Record) -> Iterator[Refusal]:
