@@ -55,7 +55,7 @@ def verify(proposal: Proposal, target: Probabilities, draws: Draws) -> Verdict:
 
     Raises `BadData` for a law that is not one, and for a token its own draft could not have drawn.
     """
-    _check(proposal, target)
+    check_laws(proposal, target)
     for index, token in enumerate(proposal.tokens):
         law = target[index]
         draft = None if proposal.probability is None else proposal.probability[index]
@@ -75,12 +75,13 @@ def verify_greedy(tokens: tuple[int, ...], best: NDArray[np.int64]) -> Verdict:
 
 def acceptance(target: Probabilities, draft: Probabilities | None, token: int) -> float:
     """Probability that a proposed token is kept: min(1, target/draft)."""
-    proposed = 1.0 if draft is None else float(draft[token])
+    proposed = 1 if draft is None else draft[token]
     if proposed <= 0.0:
         raise BadData(
             f"token {token}", "has draft probability zero,", "Pass the law the token was drawn from."
         )
-    return min(1.0, float(target[token]) / proposed)
+    chance: float = min(1, target[token] / proposed)
+    return chance
 
 
 def residual(target: Probabilities, draft: Probabilities | None, token: int) -> Probabilities:
@@ -90,9 +91,9 @@ def residual(target: Probabilities, draft: Probabilities | None, token: int) -> 
     """
     if draft is None:
         rest = target.copy()
-        rest[token] = 0.0
+        rest[token] = 0
     else:
-        rest = np.maximum(target - draft, 0.0)
+        rest = np.maximum(target - draft, 0)
     total = rest.sum()
     return rest / total if total > 0.0 else target
 
@@ -114,7 +115,8 @@ def softmax(logits: NDArray[np.float32], temperature: float = 1.0) -> Probabilit
     return wide
 
 
-def _check(proposal: Proposal, target: Probabilities) -> None:
+def check_laws(proposal: Proposal, target: Probabilities) -> None:
+    """Raise `BadData` unless there is a law a token and one more, each a law."""
     drafted = len(proposal.tokens)
     if target.ndim != 2 or len(target) != drafted + 1:
         raise BadData(
