@@ -16,8 +16,9 @@ def _list(words: str) -> list[str]:
 
 ENCODINGS = _list(
     "UTF-7 UTF-8 UTF-16 UTF-32 utf-7 utf-8 utf-16 utf-32 UTF-8-SIG UTF-16LE UTF-16BE ISO-8859-1 ISO-8859-15 "
-    "iso-8859-1 Latin-1 latin-1 Windows-1252 windows-1252 Base16 Base32 Base64 base16 base32 base64"
-)
+    "iso-8859-1 Latin-1 latin-1 Windows-1252 windows-1252 Base16 Base32 Base64 base16 base32 base64 "
+    "utf_7 utf_8 utf_16 utf_32 latin_1 windows_1252 cp437 cp1252 GB18030 gb18030 KOI8-R koi8_r"
+) + [f"iso8859_{part}" for part in range(1, 17)]
 DIGESTS = _list("MD5 SHA1 SHA-1 SHA-224 SHA-256 SHA-384 SHA-512 SHA256 SHA512 BLAKE2 BLAKE3 CRC32 md5 sha256")
 PROTOCOLS = _list("HTTP/1.0 HTTP/1.1 HTTP/2 HTTP/3 IPv4 IPv6 SOCKS4 SOCKS5 OAuth2 W3C")
 NUMBERS = _list(
