@@ -15,6 +15,10 @@ Prefix = str | list["Prefix"]
 """An expression as nested lists, operator first; a leaf is path, pointer, digest; a literal is a string."""
 
 
+Place = tuple[str, str]
+"""Path of a payload and pointer of a field in it."""
+
+
 @dataclass(frozen=True)
 class Leaf:
     """One scalar of a payload; bare where an estimate was named without .value, .low or .high."""
@@ -24,6 +28,10 @@ class Leaf:
     node: Node = field(repr=False)
     unit: Unit
     bare: bool = False
+
+    @property
+    def place(self) -> Place:
+        return self.payload.path, self.pointer
 
     @property
     def prefix(self) -> Prefix:
@@ -66,6 +74,10 @@ class Bracketed:
     value: Shown
     low: Shown
     high: Shown
+
+    @property
+    def text(self) -> str:
+        return f"{self.value.text} [{self.low.text}, {self.high.text}]"
 
     @property
     def leaves(self) -> Iterator[Leaf]:

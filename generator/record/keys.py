@@ -44,6 +44,11 @@ def _strings(value: Any) -> str:
     return "" if good else "is a list of texts"
 
 
+def _rulings(value: Any) -> str:
+    good = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return "" if good else "is a list of rulings, each with its statement and what is ruled"
+
+
 def _texts_by_name(value: Any) -> str:
     good = isinstance(value, dict) and all(isinstance(item, str) and item.strip() for item in value.values())
     return "" if good else "is a mapping of names to texts"
@@ -86,9 +91,13 @@ KEYS: dict[str, Keys] = {
         {"old": _string, "new": _string},
         r"E-[0-9]+",
     ),
+    "pass": Keys({"record": _string, "date": _date, "rulings": _rulings}),
     "page": Keys({}, {"title": _string, "description": _string, "payloads": _aliases}),
     "template": Keys({}, {"title": _string, "description": _string, "payloads": _aliases}),
 }
+
+NAMES = {kind: kind for kind in KEYS} | {"kill": "kill criterion", "pass": "pass over errata"}
+"""Kinds of sources in words."""
 
 _ABSENT = {
     "regime": ("no-regime", "A finding says its exact conditions under regime."),
@@ -106,7 +115,7 @@ def faults(path: str, kind: str, front: FrontMatter) -> Iterator[Refusal]:
     for key, value in front.values.items():
         line, column = front.places[f"{key}:key"]
         if key not in checks:
-            message = f'"{key}" is no key of a {kind}. Known: {", ".join(checks)}.'
+            message = f'"{key}" is no key of a {NAMES[kind]}. Known: {", ".join(checks)}.'
             yield Refusal(path, line, column, "bad-front-matter", key, message)
         elif value not in (None, "", {}, []) and (fault := checks[key](value)):
             line, column = front.places[key]
@@ -117,11 +126,14 @@ def faults(path: str, kind: str, front: FrontMatter) -> Iterator[Refusal]:
 def _absent(path: str, kind: str, key: str, front: FrontMatter) -> Refusal:
     line, column = front.places.get(key, (1, 1))
     code, message = _ABSENT.get(key, ("", "")) if kind == "finding" else ("", "")
-    return Refusal(path, line, column, code or "bad-front-matter", key, message or f'A {kind} needs "{key}".')
+    message = message or f'A {NAMES[kind]} needs "{key}".'
+    return Refusal(path, line, column, code or _code(kind, key), key, message)
 
 
 def _code(kind: str, key: str) -> str:
-    return "bad-erratum" if kind == "erratum" and key in ("date", "kind") else "bad-front-matter"
+    """What makes a correction or a pass over the corrections one is a matter of errata."""
+    of_errata = {"erratum": ("finding", "statement", "date", "kind", "reason"), "pass": ("date", "rulings")}
+    return "bad-erratum" if key in of_errata.get(kind, ()) else "bad-front-matter"
 
 
 def _id_faults(path: str, pattern: str | None, front: FrontMatter) -> Iterator[Refusal]:

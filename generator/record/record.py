@@ -33,6 +33,7 @@ class Record:
     kills: tuple[Source, ...]
     errata: tuple[Source, ...]
     pages: tuple[Source, ...]
+    errata_pass: Source | None
     landing: Source | None
     terms: tuple[Term, ...]
     payloads: dict[str, Payload] = field(repr=False)
@@ -44,7 +45,8 @@ class Record:
     def sources(self) -> tuple[Source, ...]:
         """Every Markdown source, in the order in which a reader meets them."""
         landing = (self.landing,) if self.landing else ()
-        return (*landing, *self.findings, *self.kills, *self.errata, *self.pages)
+        ruled = (self.errata_pass,) if self.errata_pass else ()
+        return (*landing, *self.findings, *self.kills, *self.errata, *ruled, *self.pages)
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -101,7 +103,8 @@ def load(root: Path) -> Record:
         kills=_of_kind(sources, "kill"),
         errata=_of_kind(sources, "erratum"),
         pages=_of_kind(sources, "page"),
-        landing=next((each for each in sources if each.path == LANDING), None),
+        errata_pass=next(iter(_of_kind(sources, "pass")), None),
+        landing=next(iter(_of_kind(sources, "template")), None),
         terms=known_terms[0] if known_terms else (),
         payloads=payloads,
         repository=git,

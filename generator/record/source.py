@@ -14,7 +14,10 @@ from generator.record.encoding import decoded
 from generator.record.front_matter import FrontMatter, Place
 from generator.report.refusal import Refusal, Refused
 
-Kind = Literal["finding", "kill", "erratum", "page", "template"]
+Kind = Literal["finding", "kill", "erratum", "pass", "page", "template"]
+
+PASS = "findings/ERRATA-PASS.md"
+"""The ruling on every statement of a record."""
 
 SIZE_LIMIT = 4 * 1024 * 1024
 """Bytes of the largest source that is read."""
@@ -62,10 +65,14 @@ class Source:
 
 def read(root: Path, path: str) -> Source:
     """Read the source at a path relative to the root; raises Refused with every fault of its front matter."""
-    text = _text(root, path)
+    return parse(path, _text(root, path))
+
+
+def parse(path: str, text: str) -> Source:
+    """The source that a text at a path would be; raises Refused with every fault of its front matter."""
     kind = kind_of(path)
     match = _FRONT.match(text)
-    if match is None and (kind in ("finding", "kill", "erratum") or text.startswith("---\n")):
+    if match is None and (kind in ("finding", "kill", "erratum", "pass") or text.startswith("---\n")):
         message = "The file does not start with front matter between two lines of three hyphens."
         _refuse(path, 1, 1, "bad-front-matter", "", message)
     written = match is not None and match["yaml"].strip()
@@ -81,6 +88,8 @@ def read(root: Path, path: str) -> Source:
 def kind_of(path: str) -> Kind:
     """What a path makes of the source that stands there."""
     parts = PurePosixPath(path).parts
+    if path == PASS:
+        return "pass"
     if parts[:2] == ("findings", "errata"):
         return "erratum"
     if parts[0] == "findings":

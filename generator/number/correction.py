@@ -1,0 +1,172 @@
+"""Fields put in the place of others: what a correction makes of numbers and of conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from generator.number import display, exact
+from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Place, Prefix, Shown
+from generator.record import pointer
+from generator.record.payload import Payload
+from generator.record.tree import Node
+
+Fields = Mapping[Place, Leaf]
+"""By place of a field, the field that stands in for it."""
+
+
+def pairs(old: Number, new: Number) -> dict[Place, Leaf]:
+    """The fields that a correction replaces: a single one, or all of an estimate by those of another."""
+    before, after = _whole(old), _whole(new)
+    if before and after:
+        named = dict(_inside(*after))
+        return {leaf.place: named[keys] for keys, leaf in _inside(*before) if keys in named}
+    return {_first(old).place: _first(new)} if not isinstance(old, (Derived, Made)) else {}
+
+
+def lacking(old: Number, new: Number) -> Iterator[Leaf]:
+    """What the old estimate has and the new one has not."""
+    before, after = _whole(old), _whole(new)
+    if before and after:
+        named = dict(_inside(*after))
+        yield from (leaf for keys, leaf in _inside(*before) if keys not in named)
+
+
+def _first(number: Number) -> Leaf:
+    assert not isinstance(number, Made)
+    return next(iter(number.leaves))
+
+
+def _whole(number: Number) -> tuple[Payload, tuple[str, ...]] | None:
+    """The estimate that a number names as a whole, None where it names one value."""
+    if not (isinstance(number, Bracketed) or (isinstance(number, Shown) and number.leaf.bare)):
+        return None
+    leaf = _first(number)
+    return leaf.payload, pointer.parse(leaf.pointer)[:-1]
+
+
+def _inside(payload: Payload, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Leaf]]:
+    """Every number below some keys, by the keys that follow."""
+    node = payload.root
+    for key in keys:
+        node = node.members[key]
+    for further in _numbers(node):
+        yield further, exact.at(payload, (*keys, *further))
+
+
+def _numbers(node: Node) -> Iterator[tuple[str, ...]]:
+    for key, inner in node.members.items():
+        if inner.kind == "number":
+            yield (key,)
+        elif inner.kind == "object":
+            yield from ((key, *further) for further in _numbers(inner))
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Everything that is corrected, chains followed to their end."""
+
+    payloads: Mapping[str, Payload] = field(repr=False)
+    fields: Fields
+
+    def further(self, direct: Fields) -> Correction:
+        """This correction with one more: what led to a field that it replaces now leads on."""
+        added = {place: self.leaf(leaf) for place, leaf in direct.items()}
+        led = {place: direct.get(leaf.place, leaf) for place, leaf in self.fields.items()}
+        return Correction(self.payloads, {**led, **added})
+
+    def leaf(self, leaf: Leaf) -> Leaf:
+        return self.fields.get(leaf.place, leaf)
+
+    def number(self, number: Number) -> Number:
+        """The number as it should read, in its own form, or as it is written where that form cannot."""
+        if isinstance(number, Made):
+            return number
+        try:
+            return self._formed(number)
+        except display.Undisplayable:
+            return self._written(number)
+
+    def _formed(self, number: Shown | Bracketed | Derived) -> Number:
+        if isinstance(number, Bracketed):
+            return Bracketed(*(self._shown(each) for each in (number.value, number.low, number.high)))
+        if isinstance(number, Shown):
+            return self._shown(number)
+        prefix = self.prefix(number.prefix)
+        result = value(self.payloads, prefix)
+        text = display.rational(result, number.form)
+        return Derived(prefix, result, number.form, text, tuple(self.leaf(each) for each in number.leaves))
+
+    def _shown(self, number: Shown) -> Shown:
+        leaf = self.leaf(number.leaf)
+        if leaf.node.kind == "string":
+            return Shown(leaf, "text", leaf.node.text)
+        name, _, digits = number.form.rstrip(")").partition("(")
+        form = display.Form(name, int(digits) if digits else None)
+        return Shown(leaf, number.form, display.lexeme(leaf.node.lexeme, form))
+
+    def _written(self, number: Shown | Bracketed | Derived) -> Number:
+        """Without rounding, or with three digits where the exact result may have no end."""
+        if not isinstance(number, Derived):
+            return plain(self.leaf(_first(number)))
+        prefix, form = self.prefix(number.prefix), display.Form("sig", 3)
+        result = value(self.payloads, prefix)
+        leaves = tuple(self.leaf(each) for each in number.leaves)
+        return Derived(prefix, result, form, display.rational(result, form), leaves)
+
+    def prefix(self, prefix: Prefix) -> Prefix:
+        """An expression or a condition over the fields that stand in."""
+        if isinstance(prefix, str):
+            return prefix
+        if place := _place(prefix):
+            found = self.fields.get(place)
+            return found.prefix if found else prefix
+        return [prefix[0], *(self.prefix(each) for each in prefix[1:])]
+
+    def holds(self, prefix: Prefix) -> bool:
+        """Whether a condition holds with the correction."""
+        return holds(self.payloads, self.prefix(prefix))
+
+
+def plain(leaf: Leaf) -> Shown:
+    """A number as its payload writes it."""
+    return Shown(leaf, str(display.PLAIN), display.lexeme(leaf.node.lexeme, display.PLAIN))
+
+
+def places(prefix: Prefix) -> Iterator[Place]:
+    """The fields that an expression or a condition names."""
+    if isinstance(prefix, str):
+        return
+    if place := _place(prefix):
+        yield place
+    else:
+        for each in prefix[1:]:
+            yield from places(each)
+
+
+def _place(prefix: list[Prefix]) -> Place | None:
+    """The place of a leaf, None for an operation: an operator is no path of a payload."""
+    path, second = prefix[0], prefix[1]
+    if isinstance(path, str) and path.startswith("payloads/") and isinstance(second, str):
+        return path, second
+    return None
+
+
+def value(payloads: Mapping[str, Payload], prefix: Prefix) -> Fraction:
+    """The exact value of an expression; raises ZeroDivisionError."""
+    if isinstance(prefix, str):
+        return Fraction(prefix)
+    if place := _place(prefix):
+        return Fraction(payloads[place[0]].at(place[1]).lexeme)
+    return exact.OPERATIONS[str(prefix[0])](*(value(payloads, each) for each in prefix[1:]))
+
+
+def holds(payloads: Mapping[str, Payload], prefix: Prefix) -> bool:
+    """Whether a condition is true; raises ZeroDivisionError."""
+    name, operands = str(prefix[0]), list(prefix[1:])
+    if name in ("and", "or", "not"):
+        truths = [holds(payloads, each) for each in operands]
+        return {"and": all(truths), "or": any(truths), "not": not truths[0]}[name]
+    left, right = (value(payloads, each) for each in operands)
+    return exact.COMPARISONS[name](left, right)
