@@ -144,7 +144,7 @@ def same(law: Law, target: After, size: int, length: int) -> bool:
     return all(made[text] == chance for text, chance in plain(target, size, length).items())
 
 
-Judge = Callable[[Proposal, Any, Any], Any]
+Judge = Callable[..., Any]
 Report = Callable[[Fractions], Fractions]
 
 
