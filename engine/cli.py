@@ -32,7 +32,9 @@ def list_(as_json: bool) -> None:
     experiments = [
         {
             "name": row.name,
+            "record": row.record,
             "question": row.question,
+            "state": row.state,
             "models": list(row.models),
             "minutes": row.minutes,
             "payloads": {name: (ROOT / "payloads" / f"{name}.json").is_file() for name in row.payloads},
@@ -48,9 +50,24 @@ def list_(as_json: bool) -> None:
         click.echo(f"  {model['name']:<16} {model['role']:<8} {state:<40} {model['title']}")
     click.echo("Experiments")
     for row, shown in zip(EXPERIMENTS, experiments, strict=True):
-        click.echo(f"  {row.name:<16} about {row.minutes} min on two cores; {row.question}")
+        needs = f"about {row.minutes} min on two cores" if row.built else "planned"
+        click.echo(f"  {row.name:<24} {needs}; {row.question}")
         for name, there in shown["payloads"].items():  # type: ignore[attr-defined]
             click.echo(f"    {'committed' if there else 'not run  '}  {name}")
+
+
+@cli.command()
+@click.option("--out", type=click.Path(path_type=Path), help="Also write experiments.json into this folder.")
+def experiments(out: Path | None) -> None:
+    """Print the list of experiments that the record is held against, as JSON."""
+    from engine.experiments import names
+
+    if out is not None:
+        from engine.contract.store import write_text
+
+        _writable(out)
+        write_text(out / names.FILE, names.published())
+    click.echo(names.published(), nl=False)
 
 
 @cli.command()
@@ -96,6 +113,26 @@ def compare(made: Path) -> None:
     from engine.compare import main as judge
 
     sys.exit(judge(made))
+
+
+@cli.command()
+@click.argument("names", nargs=-1)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Also write critic/RECORD.json into this folder."
+)
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=ROOT,
+    help="Folder that holds findings/ and payloads/.",
+)
+def critic(names: tuple[str, ...], out: Path | None, root: Path) -> None:
+    """Judge the labels of records or findings NAMES (all by default) again, with other statistics."""
+    from engine.critic.run import main as judge
+
+    if out is not None:
+        _writable(out)
+    sys.exit(judge(root, names, out))
 
 
 @cli.command()

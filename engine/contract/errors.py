@@ -19,6 +19,10 @@ class UnknownName(EngineError):
     """A name that nothing bears: misuse, exit code 2."""
 
 
+class NotBuilt(EngineError):
+    """An experiment that is planned and has no code yet."""
+
+
 class ModelMissing(EngineError):
     """A model that was not fetched, or whose bytes are not the pinned ones."""
 

@@ -217,11 +217,83 @@ class Rehearsal(Measured):
     """Kind and version of this document."""
 
 
+class Reader(Document):
+    """Who judged, and how far from those who are judged."""
+
+    program: Text
+    """The program that judged."""
+    version: Text
+    """Its version, raised whenever it would judge otherwise."""
+    independence: Text
+    """Whether its authors, its code and its data are those of what it judges."""
+
+
+class Fragility(Document):
+    """How few clusters decide a label."""
+
+    flips_after: int | None = None
+    """The fewest clusters found whose removal changes the label; absent where none was found."""
+    exact: bool | None = None
+    """True where no smaller removal does; false where the number is an upper bound."""
+    clusters: int
+    """Clusters that the numbers of its rules count together."""
+    tried: int
+    """Clusters of the largest removal that was tried; no estimate loses more than half of its own."""
+    becomes: Text | None = None
+    """The label without them."""
+    afresh_after: int | None = None
+    """The fewest, of the removals tried, after which a fresh bootstrap of what remains changes it too."""
+    removed: dict[Name, list[int]] | None = None
+    """Those clusters, as each payload numbers them; payloads about the same prompts lose the same."""
+
+
+class Robustness(Document):
+    """The label by other readings of the same state; absent where a reading cannot be made."""
+
+    bootstrap_t: Text | None = None
+    """With bootstrap-t intervals in place of the published ones."""
+    cluster_t: Text | None = None
+    """With cluster-robust t intervals in their place."""
+    without_two: Text | None = None
+    """Without the two clusters whose removal brings it nearest to changing, bootstrapped afresh."""
+    seeds: int
+    """Other seeds under which it was bootstrapped."""
+    same_seeds: int
+    """Those of them that give the same label."""
+
+
+class Judgement(Document):
+    """One label as published and as recomputed."""
+
+    source: Text
+    """The file whose rules were judged, pinned under the provenance's inputs."""
+    rules: dict[Text, Text]
+    """The rules as they read when they were judged, by the word that each gives."""
+    published: Text
+    """The label that the record shows."""
+    recomputed: Text | None = None
+    """The label by the critic's own numbers; absent where no rule decides it, or it cannot be made."""
+    agrees: bool | None = None
+    """Whether label and numbers come out as published; absent where no rule decides the label."""
+    problems: list[Text]
+    """What does not come out as published."""
+    numbers: dict[Text, Literal["recomputed", "as written"]]
+    """The numbers that its rules name, by address; those without state are taken as they are written."""
+    robustness: Robustness | None = None
+    """The label by other readings of the same state."""
+    fragility: Fragility | None = None
+    """How few clusters decide it."""
+
+
 class Critic(Measured):
-    """An independent recomputation of labels from committed state."""
+    """An independent recomputation of labels from committed state; its inputs are what it judged."""
 
     schema_: Literal["specdec-sidechannels/critic/1"] = Field(alias="schema")  # type: ignore[assignment]
     """Kind and version of this document."""
+    regime: Reader  # type: ignore[assignment]
+    """Who judged."""
+    labels: dict[Text, dict[Literal["status", "verdict", "outcome"], Judgement]]
+    """What was judged, by the id of the finding or kill criterion."""
 
 
 class Registered(Document):

@@ -70,7 +70,12 @@ def write_text(path: Path, text: str) -> None:
 
 def read(path: Path) -> Payload:
     """A validated payload, or `BadData` with the place."""
-    document = loads(path.read_bytes(), str(path))
+    return parse(path.read_bytes(), str(path))
+
+
+def parse(data: bytes, path: str) -> Payload:
+    """A validated payload from its bytes, or `BadData` with the place in `path`."""
+    document = loads(data, path)
     try:
         return ADAPTER.validate_python(document)
     except ValidationError as error:
