@@ -166,14 +166,42 @@ def verify(site: Path, root: Path | None, form: str) -> None:
 @click.argument("reference")
 @_root
 def explain(reference: str, root: Path | None) -> None:
-    """Where the numbers of a finding come from: F-01, or one statement of it, F-01#tokens."""
-    from generator.render.explanation import explain as explained
+    """Where numbers come from: F-01, one statement F-01#tokens, a payload, or a pasted address."""
     from generator.render.site import gather
+    from generator.trace.address import Unknown
+    from generator.trace.explanation import explain as explained
 
     try:
         click.echo(explained(*gather(_found(root)), reference), nl=False)
-    except KeyError as error:
-        _misuse(str(error.args[0]))
+    except Unknown as unknown:
+        _misuse(str(unknown))
+
+
+@main.command()
+@click.argument("reference")
+@_root
+def reproduce(reference: str, root: Path | None) -> None:
+    """Run the command behind a finding, a statement or a payload again and compare value by value."""
+    from generator.render.site import gather
+    from generator.trace.address import Unknown
+    from generator.trace.program import NotRun
+    from generator.trace.reproduction import cited, report
+    from generator.trace.reproduction import reproduce as reproduced
+
+    record, evaluations = gather(_found(root))
+    try:
+        outcomes = reproduced(
+            record, cited(record, evaluations, reference), lambda line: click.echo(line, err=True)
+        )
+    except Unknown as unknown:
+        _misuse(str(unknown))
+    except NotRun as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except Refused as refused:
+        _finish(Report(list(refused.refusals)), "text")
+    click.echo("\n".join(report(outcomes)))
+    sys.exit(0 if all(each.good for each in outcomes) else 1)
 
 
 @main.command()

@@ -77,16 +77,25 @@ def _what(change: Change) -> str:
         return f"{_name(new)}, was {old.value}, is {new.value}"
     if new.kind == "judgement":
         return f"{new.subject}: {_cut(old.shown)} → {_cut(new.shown)}"
-    exact = f"{_cut(old.value)} → {_cut(new.value)}" if change.kind == "value" else _cut(new.value)
-    forms = f", {old.form} → {new.form}" if old.form != new.form else ""
-    return f"{_cut(old.shown)} → {_cut(new.shown)} ({exact}{forms}){_from(new)}"
+    exact = _cut(new.value)
+    if change.kind == "value":
+        plain = (old.shown, new.shown) == (old.value, new.value)
+        exact = "" if plain else f"{_cut(old.value)} → {_cut(new.value)}"
+    forms = f"{old.form} → {new.form}" if old.form != new.form else ""
+    about = ", ".join(each for each in (exact, forms) if each)
+    return f"{_shown(old)} → {_shown(new)}{f' ({about})' if about else ''}{_from(new)}"
 
 
 def _name(entry: Entry) -> str:
     """What a line calls an entry: a number as shown, a claim by its words and condition."""
     if entry.kind == "claim":
         return f'"{_cut(entry.shown)}" ({_cut(entry.subject, 3 * WIDTH)})'
-    return f"{entry.subject} {_cut(entry.shown)}" if entry.kind == "judgement" else _cut(entry.shown)
+    return f"{entry.subject} {_cut(entry.shown)}" if entry.kind == "judgement" else _shown(entry)
+
+
+def _shown(entry: Entry) -> str:
+    """The shown text, a digest by its start."""
+    return f"{entry.shown[:12]}…" if entry.subject.startswith("sha256:") else _cut(entry.shown)
 
 
 def _own(entry: Entry) -> str:
@@ -129,7 +138,7 @@ def _cell(entry: Entry | None) -> str:
         return "—"
     if entry.kind == "claim":
         return f"{entry.shown} ({entry.value})"
-    return f"{entry.shown}{_own(entry)}"
+    return f"{_shown(entry)}{_own(entry)}"
 
 
 def _escaped(text: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import filecmp
+from collections import Counter
 from pathlib import Path
 
 from generator.diff import forms, site
-from generator.diff.change import compare
+from generator.diff.change import TITLES, compare
 from generator.report.refusal import Refused
 
 LIMIT = 20
@@ -14,7 +15,7 @@ LIMIT = 20
 
 
 def lines(old: Path, new: Path) -> list[str]:
-    """One line a changed number, then one a page that changed without any, then how many more there are."""
+    """One line a changed number, one a page whose numbers only moved, or that changed without its numbers."""
     pages = _differing(old, new)
     sides = [[page for page in pages if (folder / page).is_file()] for folder in (old, new)]
     try:
@@ -25,7 +26,9 @@ def lines(old: Path, new: Path) -> list[str]:
         return [f"{len(pages)} pages differ from those of the former site, which cannot be read."]
     changes = compare(before, after)
     named = {change.entry.page for change in changes}
-    found = [forms.line(change) for change in changes]
+    moved = Counter(change.entry.page for change in changes if change.kind == "moved")
+    found = [forms.line(change) for change in changes if change.kind != "moved"]
+    found += [f"{page}: {TITLES['moved']}: {count}" for page, count in moved.items()]
     found += [f"{page}: {_became(page, *sides)}" for page in pages if page not in named]
     rest = len(found) - LIMIT
     return found if rest <= 0 else [*found[:LIMIT], f"and {rest} more changes, on {len(pages)} pages in all."]
