@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
-from engine.contract.errors import UnknownName
+from engine.contract.errors import NotBuilt, UnknownName
+
+SCHEMA = "specdec-sidechannels/experiments/1"
+"""Kind and version of the list that is published."""
+
+FILE = "experiments.json"
+"""The published list, in the folder of payloads."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One experiment: where it is defined, what it asks, which models and how long it needs."""
+    """One experiment: what it asks, and, once it is built, where it is defined and what it needs."""
 
     name: str
-    place: str
+    record: str
     question: str
-    models: tuple[str, ...]
-    minutes: int
-    payloads: tuple[str, ...]
+    place: str = ""
+    models: tuple[str, ...] = ()
+    minutes: int = 0
+    payloads: tuple[str, ...] = ()
+
+    @property
+    def built(self) -> bool:
+        """Whether there is code that runs it."""
+        return bool(self.place)
+
+    @property
+    def state(self) -> str:
+        """Built or planned, as the published list says it."""
+        return "built" if self.built else "planned"
 
 
 EXPERIMENTS = (
     Row(
         name="acceptance",
+        record="acceptance",
         place="engine.experiments.acceptance:Acceptance",
         question="How many draft tokens does the target keep?",
         models=("smollm2", "smollm2-draft"),
@@ -33,6 +52,7 @@ EXPERIMENTS = (
     ),
     Row(
         name="replay",
+        record="acceptance",
         place="engine.experiments.replay:ReplayCheck",
         question="Are replayed rounds those of live decoding, and is the text the target's own?",
         models=("smollm2", "smollm2-draft"),
@@ -41,19 +61,92 @@ EXPERIMENTS = (
     ),
     Row(
         name="distillation",
+        record="acceptance",
         place="engine.experiments.distillation:Distillation",
         question="What was the draft trained on, and how far did it get?",
         models=("smollm2-draft",),
         minutes=1,
         payloads=("acceptance/distillation",),
     ),
+    Row(
+        name="sideband-tap",
+        record="sideband",
+        question="Do the units that the target's layers use most tell the draft anything it does not have?",
+    ),
+    Row(
+        name="sideband-pages",
+        record="sideband",
+        question="Do the pages of the key and value cache that the target reads tell the draft anything?",
+    ),
+    Row(
+        name="sideband-experts",
+        record="sideband",
+        question="Do the experts that the target's routers choose tell the draft anything?",
+    ),
+    Row(
+        name="sideband-conversion",
+        record="sideband",
+        question="Does a signal in a stream become accepted tokens?",
+    ),
+    Row(
+        name="sideband-reconstruction",
+        record="sideband",
+        question="Does a stream give the target's final hidden state away, beyond what is free?",
+    ),
+    Row(
+        name="sideband-prices",
+        record="sideband",
+        question="What do a stream, its reader and prefetched experts cost, and do they pay for themselves?",
+    ),
+    Row(
+        name="sideband-llama",
+        record="sideband",
+        question="Is it the same on Llama-3.1-8B?",
+    ),
+    Row(
+        name="sideband-olmoe",
+        record="sideband",
+        question="Is it the same on OLMoE?",
+    ),
+    Row(
+        name="spill-traces",
+        record="spill",
+        question="Does the packet stream of a server on loopback tell what was asked?",
+    ),
+    Row(
+        name="spill-vllm",
+        record="spill",
+        question="Does the packet stream of a vLLM server tell what was asked?",
+    ),
 )
 
 
 def find(name: str) -> Row:
-    """An experiment's row, or `UnknownName` naming those there are."""
-    for row in EXPERIMENTS:
-        if row.name == name:
-            return row
-    known = ", ".join(row.name for row in EXPERIMENTS)
-    raise UnknownName(name, "is no experiment.", f"Known: {known}.")
+    """The row of an experiment that can be run.
+
+    Raises `UnknownName` naming those there are, `NotBuilt` for one, or a record of those, that is planned.
+    """
+    row = next((row for row in EXPERIMENTS if row.name == name), None)
+    if row is not None and row.built:
+        return row
+    runnable = ", ".join(each.name for each in EXPERIMENTS if each.built)
+    planned = [each.name for each in EXPERIMENTS if name in (each.name, each.record) and not each.built]
+    if planned:
+        what = "is planned" if row else f"is a record of planned experiments ({', '.join(planned)})"
+        raise NotBuilt(name, f"{what}; there is no code for it yet.", f"These can be run: {runnable}.")
+    raise UnknownName(name, "is no experiment.", f"Known: {runnable}.")
+
+
+def published() -> str:
+    """The list as a JSON document: what the record must publish, or say why it does not."""
+    rows = [
+        {
+            "name": row.name,
+            "record": row.record,
+            "question": row.question,
+            "state": row.state,
+            "payloads": [f"payloads/{name}.json" for name in row.payloads],
+        }
+        for row in EXPERIMENTS
+    ]
+    return json.dumps({"schema": SCHEMA, "experiments": rows}, indent=2, ensure_ascii=False) + "\n"
