@@ -1,4 +1,4 @@
-"""The envelope's JSON Schema, carried as package data. The one door to jsonschema."""
+"""The JSON Schemas of payloads and of the lists beside them, as package data. The one door to jsonschema."""
 
 from __future__ import annotations
 
@@ -14,11 +14,24 @@ from jsonschema.exceptions import ValidationError
 
 from generator.record.pointer import unparse
 
+EXPERIMENTS = "specdec-sidechannels/experiments/1"
+"""The schema id of the list of experiments."""
+
+MANIFEST = "specdec-sidechannels/manifest/1"
+"""The schema id of what a release consists of."""
+
+BESIDE = {EXPERIMENTS: "experiments", MANIFEST: "manifest"}
+"""Schemas of documents that are no payloads, by schema id."""
+
 
 @cache
 def schema() -> Mapping[str, Any]:
     """The schema of every payload kind, as the engine emits it."""
-    text = files("generator.record").joinpath("schema/payload.schema.json").read_text("utf-8")
+    return _read("payload")
+
+
+def _read(name: str) -> Mapping[str, Any]:
+    text = files("generator.record").joinpath(f"schema/{name}.schema.json").read_text("utf-8")
     loaded: Mapping[str, Any] = json.loads(text, object_hook=_closed)
     return loaded
 
@@ -37,6 +50,8 @@ def kinds() -> Mapping[str, str]:
 
 @cache
 def _validator(schema_id: str) -> Draft202012Validator:
+    if schema_id in BESIDE:
+        return Draft202012Validator(_read(BESIDE[schema_id]))
     return Draft202012Validator({"$ref": kinds()[schema_id], "$defs": schema()["$defs"]})
 
 

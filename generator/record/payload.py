@@ -1,125 +1,25 @@
-"""Reads a payload: its bytes, its digest, and a strict tree in which every value knows its place."""
+"""A payload: a document of the record in which every value knows its place."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from dataclasses import dataclass
+from pathlib import Path
 
-from generator.record import envelope, pointer, strict
-from generator.record.encoding import decoded
-from generator.record.tree import Node, grow
-from generator.report.refusal import Refusal, Refused
-
-SIZE_LIMIT = 16 * 1024 * 1024
-"""Bytes of the largest payload that is read."""
+from generator.record import document, envelope
+from generator.record.document import Document
 
 
 @dataclass(frozen=True)
-class Payload:
-    """One JSON document of the record."""
-
-    path: str
-    data: bytes = field(repr=False)
-    root: Node = field(repr=False)
-
-    @cached_property
-    def sha256(self) -> str:
-        """Digest of the bytes, in lower-case hexadecimal digits."""
-        return hashlib.sha256(self.data).hexdigest()
-
-    @property
-    def schema(self) -> str:
-        """The schema id, such as specdec-sidechannels/payload/1."""
-        return self.root.members["schema"].text
+class Payload(Document):
+    """One JSON document that numbers come from."""
 
     @property
     def kind(self) -> str:
         """What the schema id says it is: payload, registered, reported or critic."""
         return self.schema.split("/")[-2]
 
-    def at(self, where: str) -> Node:
-        """The value under a JSON pointer; KeyError where it does not resolve."""
-        node = self.root
-        for token in pointer.parse(where):
-            node = node.child(token)
-        return node
-
 
 def read(root: Path, path: str) -> Payload:
     """Read the payload at a path relative to the root; raises Refused with the place of what is wrong."""
-    data = _bytes(root, path)
-    text = _decoded(path, data)
-    document = strict.load(path, data, text)
-    try:
-        payload = Payload(path, data, grow(data))
-    except ValueError as error:
-        _refuse(path, 1, 1, "bad-payload", "", f"{error}.")
-    _check_envelope(payload, document)
-    return payload
-
-
-def _refuse(path: str, line: int, column: int, code: str, text: str, message: str) -> NoReturn:
-    raise Refused([Refusal(path, line, column, code, text, message)])
-
-
-def _bytes(root: Path, path: str) -> bytes:
-    """The bytes of a regular file inside the root, of bearable size."""
-    pure = PurePosixPath(path)
-    if pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path:
-        _refuse(path, 1, 1, "bad-payload", path, "The path leaves the repository. Name it from the root.")
-    try:
-        real = (root / pure).resolve(strict=True)
-        if not real.is_relative_to(root.resolve()):
-            _refuse(path, 1, 1, "bad-payload", path, "A symbolic link leads out of the repository.")
-        size = real.stat().st_size
-        if size > SIZE_LIMIT:
-            message = f"The file has {size} bytes; at most {SIZE_LIMIT} are read. Keep bulk data outside."
-            _refuse(path, 1, 1, "too-large", path, message)
-        return real.read_bytes()
-    except FileNotFoundError:
-        _refuse(path, 1, 1, "bad-payload", path, "There is no such file. Run the command that makes it.")
-    except (OSError, RuntimeError) as error:
-        _refuse(path, 1, 1, "bad-payload", path, f"The file cannot be read: {_reason(error)}.")
-
-
-def _reason(error: OSError | RuntimeError) -> str:
-    return (error.strerror or "unknown cause") if isinstance(error, OSError) else "a loop of symbolic links"
-
-
-def _decoded(path: str, data: bytes) -> str:
-    """The text of the file, strict UTF-8 without a byte order mark."""
-    text = decoded(path, data)
-    if not text.strip():
-        _refuse(path, 1, 1, "bad-payload", "", "The file is empty.")
-    return text
-
-
-def _check_envelope(payload: Payload, document: object) -> None:
-    """Hold the document against the schema that its id names."""
-    root = payload.root
-    if root.kind != "object":
-        _refuse(payload.path, root.line, root.column, "bad-payload", "", "A payload is a JSON object.")
-    named = root.members.get("schema")
-    schema_id = named.text if named is not None and named.kind == "string" else ""
-    place = named or root
-    if schema_id.split("/")[-2:-1] == ["rehearsal"]:
-        message = "A rehearsal is no evidence. Run the experiment in full."
-        _refuse(payload.path, place.line, place.column, "bad-payload", schema_id, message)
-    if schema_id not in envelope.kinds():
-        message = f"The schema id is not one of {', '.join(sorted(envelope.kinds()))}."
-        _refuse(payload.path, place.line, place.column, "bad-payload", schema_id, message)
-    _raise_faults(payload, list(envelope.faults(schema_id, document)))
-
-
-def _raise_faults(payload: Payload, faults: list[tuple[str, str]]) -> None:
-    refusals = []
-    for where, message in faults:
-        node = payload.at(where)
-        refusals.append(
-            Refusal(payload.path, node.line, node.column, "bad-payload", where or "/", f"{message}.")
-        )
-    if refusals:
-        raise Refused(refusals)
+    found = document.read(root, path, envelope.kinds())
+    return Payload(found.path, found.data, found.root)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from generator.record.payload import SIZE_LIMIT
+from generator.record.document import SIZE_LIMIT
 from generator.record.repository import ask, ask_bytes
 
 LINK = "120000"
