@@ -10,10 +10,11 @@ from html import unescape
 from generator.audit import mark, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
+from generator.audit.coverage import RULES
 from generator.audit.fault import Fault
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch
 from generator.audit.mark import Proof
-from generator.audit.reading import Context, Link, Reading
+from generator.audit.reading import Context, Deferred, Link, Reading
 from generator.audit.repetition import Row
 from generator.audit.texts import Around, Texts
 from generator.audit.tokens import BLOCKS, QUIET, RUN, TOKEN, Malformed, attributes, tokens
@@ -250,6 +251,8 @@ class Reader:
         text = unescape(shape["linked"] if shape["link"] is not None else shape["bare"])
         proof = self._prove(given, text, shape, token.start())
         self.reading.counts[proof.kind] += 1
+        if proof.kind == "text":
+            self.reading.exempt["quoted text", given["data-src"]] += 1
         self._proofs.append(proof)
         stands = TEXT if proof.kind == "text" else NUMBER
         self._flow.add(Piece(stands, token.start(), stands, shown=text or " ", percent=proof.percent))
@@ -257,8 +260,9 @@ class Reader:
 
     def _prove(self, given: Mapping[str, str], text: str, shape: Token, offset: int) -> Proof:
         """What the mark is; a refusal where it is not what it says."""
-        if given.get("data-computed") == NUMBERS and set(given) == set(mark.COMPUTED):
-            self.reading.deferred.append((offset, given["value"], text))
+        rule = given.get("data-computed", "")
+        if set(given) == set(mark.COMPUTED) and (rule == NUMBERS or rule.partition(":")[0] in RULES):
+            self.reading.deferred.append(Deferred(offset, rule, given["value"], text))
             return Proof("computed")
         try:
             proof = mark.prove(given, text, self.context.evidence, self.context.sources.compute)
@@ -316,10 +320,10 @@ class Reader:
             if "data-verbatim" in given:
                 lines = verbatim.block(self.html, token.end(), given, self.context.evidence)
                 self.reading.lines.append(lines)
-                self.reading.exempt["verbatim lines"] += lines.last - lines.first + 1
+                self.reading.exempt["verbatim lines", lines.path] += lines.last - lines.first + 1
             else:
                 lines = verbatim.gutter(self.html, token.end(), given)
-                self.reading.exempt["line numbers"] += lines.last - lines.first + 1
+                self.reading.exempt["line numbers", lines.path] += lines.last - lines.first + 1
             self._skip = lines.end
         except Fault as fault:
             self._skip = verbatim.after(self.html, token.end())  # one refusal, not one a number
@@ -334,7 +338,7 @@ class Reader:
         if self._nav and given.get("href"):
             self._flow.targets.append(resolve(self.reading.path, given["href"])[0])
         if shape and surface.is_footnote_mark(given) and shape[1].isdecimal():
-            self.reading.exempt["footnote"] += 1
+            self.reading.exempt["footnote", "mark"] += 1
             self._skip = shape.end()
             self._flow.add(Piece(TEXT, token.start(), TEXT, shown=shape[1]))
         elif shape and "ref" in given.get("class", "").split():

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sized
 from dataclasses import dataclass, field
 
 from generator.audit.computed import Sources
+from generator.audit.coverage import Used
 from generator.audit.echo import Bound
 from generator.audit.evidence import Evidence
 from generator.audit.repetition import Repetition
@@ -51,6 +52,16 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Deferred:
+    """A computed number whose rule counts over the whole site; settled once all pages are read."""
+
+    offset: int
+    rule: str
+    value: str
+    shown: str
+
+
+@dataclass(frozen=True)
 class Echo:
     """A plain string with numerals, and the pages that it may repeat."""
 
@@ -67,12 +78,12 @@ class Reading:
     path: str
     refusals: list[Refusal] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    exempt: Counter[str] = field(default_factory=Counter)
+    exempt: Used = field(default_factory=Counter)
     bounds: list[Bound] = field(default_factory=list)
     lines: list[Lines] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     echoes: list[Echo] = field(default_factory=list)
-    deferred: list[tuple[int, str, str]] = field(default_factory=list)
+    deferred: list[Deferred] = field(default_factory=list)
 
     def size(self) -> int:
         """How much is kept; it only ever grows."""

@@ -58,6 +58,7 @@ class Document:
         self.data = data
         self._lines = [match.start() for match in re.finditer(b"\n", data)]
         self._members: dict[int, dict[str, tuple[int, int]]] = {}
+        self._ends: dict[int, int] = {}
         start = self._skip_space(0)
         self._root = (start, self._end(start))
         if self._skip_space(self._root[1]) != len(data):
@@ -130,19 +131,26 @@ class Document:
         return match.end()
 
     def _container_end(self, start: int) -> int:
-        stack = bytearray()
+        """Where the container that starts there ends; one pass finds those inside it too."""
+        if start not in self._ends:
+            self._match_brackets(start)
+        return self._ends[start]
+
+    def _match_brackets(self, start: int) -> None:
+        stack: list[tuple[bytes, int]] = []
         for match in _BRACKET.finditer(self.data, start):
             mark = match[0]
             if mark in (b"{", b"["):
-                stack += mark
+                stack.append((mark, match.start()))
                 if len(stack) > DEPTH_LIMIT:
                     raise Unreadable(match.start(), f"containers are nested more than {DEPTH_LIMIT} deep")
             elif mark in (b"}", b"]"):
-                if bytes(stack[-1:]) + mark not in (b"{}", b"[]"):
+                opener, opened = stack.pop()
+                if opener + mark not in (b"{}", b"[]"):
                     raise Unreadable(match.start(), "a bracket closes another kind of container")
-                stack.pop()
+                self._ends[opened] = match.end()
                 if not stack:
-                    return match.end()
+                    return
         raise Unreadable(start, "a container is not closed")
 
     def _skip_space(self, place: int) -> int:

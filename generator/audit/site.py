@@ -6,17 +6,21 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
 
 from generator.audit import stylesheet, surface
 from generator.audit.address import resolve
-from generator.audit.computed import Sources
+from generator.audit.computed import NUMBERS, Sources
+from generator.audit.coverage import EXEMPTIONS, NAMES, Coverage, Used, left_out, settle
 from generator.audit.crew import Ahead, Crew, size
 from generator.audit.echo import repeats
 from generator.audit.evidence import Evidence
+from generator.audit.fault import Fault
 from generator.audit.page import Reader
 from generator.audit.reading import Context, Echo, Link, Reading
 from generator.audit.texts import place, wrong
@@ -77,28 +81,37 @@ class Audit:
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, frozenset[str]] = {}
         self.echoes: list[tuple[str, Echo, bool]] = []
+        self.exempt: dict[str, Used] = {}
         self._only: frozenset[str] | None = None
 
     def run(self, crew: Crew | None = None) -> Report:
         """The whole audit, step by step."""
         self.gather()
+        return self.judge(crew)
+
+    def judge(self, crew: Crew | None = None) -> Report:
+        """Everything after the files are listed."""
         self.read_pages(crew)
         self.read_search()
         self.read_others()
         self.settle()
         return self.report()
 
-    def narrowed(self, paths: Iterable[str]) -> Audit:
-        """An audit of these files alone, which takes every other page of the site as it was read here.
+    def again(self, paths: Iterable[str]) -> Report:
+        """Judge these files alone, and take every other page of the site as it was read here.
 
-        Payloads are read and hashed again; names and ids are those of this audit.
+        Payloads are read and hashed again; names, ids and links to other pages are those of this audit.
         """
+        only = frozenset(paths)
+        audit = copy(self)
         evidence = Evidence(self.context.evidence.root, self.context.evidence)
-        audit = Audit(evidence.root, self.site)
         audit.context = replace(self.context, evidence=evidence, sources=Sources(evidence))
-        audit._only = frozenset(paths)
-        audit.readings = {path: each for path, each in self.readings.items() if path not in audit._only}
-        return audit
+        audit.files = [each for each in self.files if each.path not in only]
+        audit.files += [File(path, f"{self.prefix}{path}", self.site / path) for path in sorted(only)]
+        audit.readings = {path: each for path, each in self.readings.items() if path not in only}
+        audit.exempt = {path: each for path, each in self.exempt.items() if path not in only}
+        audit.refusals, audit.echoes, audit._anchors, audit._only = [], [], {}, only
+        return audit.judge()
 
     def gather(self) -> None:
         """List every regular file; links to elsewhere and folders without pages are refused."""
@@ -199,11 +212,7 @@ class Audit:
 
     def settle(self) -> None:
         """Follow links and compare echoes, now that every page is known."""
-        numbers = sum(
-            reading.counts["number"] + reading.counts["derived"]
-            for path, reading in self.readings.items()
-            if FINDING.fullmatch(path)
-        )
+        values = self._counted()
         for reading in self.readings.values():
             if self._only is not None and reading.path not in self._only:
                 continue
@@ -214,12 +223,41 @@ class Audit:
             if page := FINDING.fullmatch(reading.path):
                 self._undeclared(reading, shown, self.context.sources.declared(page[1]))
             self.echoes.extend((shown, echo, False) for echo in reading.echoes)
-            for offset, value, text in reading.deferred:
-                if {value, text} != {str(numbers)}:
-                    message = f'The page shows "{text[:40]}" numbers, the finished findings have {numbers}.'
-                    self._at(reading, shown, offset, "display-mismatch", message, text)
+            self._settle_counts(reading, shown, values)
         for shown, echo, search in self.echoes:
             self._compare(shown, echo, search)
+
+    def _counted(self) -> dict[str, str]:
+        """The rules that count over the whole site, each with its value."""
+        numbers = sum(
+            reading.counts["number"] + reading.counts["derived"]
+            for path, reading in self.readings.items()
+            if FINDING.fullmatch(path)
+        )
+        return {**self.coverage().values(), NUMBERS: str(numbers)}
+
+    def _settle_counts(self, reading: Reading, shown: str, values: Mapping[str, str]) -> None:
+        """What a page prints of the counts is what was counted, and a page of coverage leaves nothing out."""
+        for each in reading.deferred:
+            try:
+                expected = settle(each.rule, values)
+            except Fault as fault:
+                self._at(reading, shown, each.offset, fault.code, fault.message, each.shown)
+                continue
+            if {each.value, each.shown} != {expected}:
+                message = f'The page shows "{each.shown[:40]}", and {expected[:40]} was counted. Build again.'
+                self._at(reading, shown, each.offset, "display-mismatch", message, each.shown)
+        for rule in left_out({each.rule for each in reading.deferred}, values):
+            message = f"The page of coverage leaves out {rule[:80]}. Build again."
+            self._at(reading, shown, reading.deferred[0].offset, "display-mismatch", message, rule)
+
+    def coverage(self) -> Coverage:
+        """What was read so far: proved marks and used exemptions, by file."""
+        marks = {
+            path: {name: each.counts[kind] for kind, name in NAMES.items()}
+            for path, each in self.readings.items()
+        }
+        return Coverage(marks, {**{path: each.exempt for path, each in self.readings.items()}, **self.exempt})
 
     def _follow(self, reading: Reading, shown: str, link: Link) -> None:
         """A mark leads to a page that shows its line; an id to the page of what it names."""
@@ -281,14 +319,10 @@ class Audit:
     def report(self) -> Report:
         """Counts over all pages, and every refusal."""
         report = Report(refusals=sorted(set(self.refusals)))
-        for reading in self.readings.values():
-            report.numbers += reading.counts["number"]
-            report.derived += reading.counts["derived"]
-            report.claims += reading.counts["claim"]
-            report.computed += reading.counts["computed"]
-            for kind, count in (*reading.exempt.items(), ("quoted text", reading.counts["text"])):
-                if count:
-                    report.exempt[kind] = report.exempt.get(kind, 0) + count
+        counts = self.coverage().counts()
+        report.numbers, report.derived = counts["numbers"], counts["derived"]
+        report.claims, report.computed = counts["claims"], counts["computed"]
+        report.exempt = {kind: counts[kind] for kind in EXEMPTIONS if counts[kind]}
         report.pages = len(self.readings)
         return report
 
@@ -299,7 +333,9 @@ class Audit:
         theme = bool(surface.THEME_STYLESHEETS.fullmatch(file.path))
         for offset, printed, made in stylesheet.printed(text or ""):
             at = place(text or "", offset)[:2]
-            if made and not theme:
+            if made and theme:
+                self._exempt(file, "counter of the theme's stylesheet")
+            elif made:
                 message = f"The stylesheet prints {printed}…), which no source stands for."
                 self.refusals.append(Refusal(file.shown, *at, "untraced-number", printed, message))
             for hit in self.context.judge(printed).refused if not made else ():
@@ -318,11 +354,17 @@ class Audit:
                     name = ""
                 elif token.lastgroup == "text" and name not in surface.XML_PLACES:
                     self._judge_text(file, text or "", token[0], token.start())
+                elif token.lastgroup == "text" and self.context.judge(token[0]).refused:
+                    self._exempt(file, f"{name} of {file.path}")
                 elif token.lastgroup == "content" and token["raw"].lower() in ("title", "textarea"):
                     self._judge_text(file, text or "", token["content"], token.start("content"))
         except Malformed as error:
             at = place(text or "", error.offset)[:2]
             self.refusals.append(Refusal(file.shown, *at, "bad-page", "", str(error)))
+
+    def _exempt(self, file: File, what: str) -> None:
+        """A numeral of the theme at a place of a file that is no page."""
+        self.exempt.setdefault(file.path, Counter())["theme", what] += 1
 
     def _plain(self, file: File) -> None:
         text = self._read(file) or ""

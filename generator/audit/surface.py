@@ -55,6 +55,12 @@ def spoken(name: str, attributes: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
+def theme_place(name: str, attributes: Mapping[str, str]) -> str:
+    """The metadata for programs that an element is, in words; empty where it is none."""
+    key = attributes.get("name", attributes.get("property", "")).lower() if name == "meta" else ""
+    return f"meta {key}" if key in META and "content" in attributes else ""
+
+
 def is_mark(name: str, attributes: Mapping[str, str]) -> bool:
     """An element whose own attributes are proved one by one."""
     if name == "data":
@@ -62,6 +68,9 @@ def is_mark(name: str, attributes: Mapping[str, str]) -> bool:
     return (name == "span" and "data-claim" in attributes) or (
         name == "pre" and "data-verbatim" in attributes
     )
+
+
+ERROR_HEADING = "heading for unknown addresses"
 
 
 def is_error_heading(page: str, heading: bool) -> bool:

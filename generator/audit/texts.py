@@ -76,30 +76,33 @@ class Texts:
     def _passes(self, flow: Flow, hit: Hit, around: Around) -> bool:
         """Code shows words freely and digits where it is an illustration; claims bind their constants."""
         if surface.is_error_heading(self.reading.path, around.heading):
-            self.reading.exempt["theme"] += 1
+            self.reading.exempt["theme", surface.ERROR_HEADING] += 1
             return True
         piece, _ = flow.at(hit.start)
         if piece.code and hit.kind != "digit":
             return True
         if piece.code and around.illustration:
-            self.reading.exempt["illustration"] += 1
+            self.reading.exempt["illustration", "code"] += 1
             flow.claims.append(Stretch(0, flow.size, frozenset()))
             return True
         claims = [claim for claim in flow.claims if claim.start <= hit.start and hit.end <= claim.end]
         return bool(hit.relation) and any(hit.relation in claim.constants for claim in claims)
 
     def _exempt(self, judgement: Judgement) -> None:
-        for kind, count in (("name", len(judgement.names)), ("id", len(judgement.ids))):
-            if count:
-                self.reading.exempt[kind] += count
+        for name in judgement.names:
+            self.reading.exempt["name", name] += 1
+        for _, _, known in judgement.ids:
+            self.reading.exempt["id", known] += 1
 
     def spoken(self, name: str, given: Mapping[str, str], offset: int, around: Around) -> None:
-        """Attributes that are seen or heard."""
+        """Attributes that are seen or heard, and those of the theme that are read by programs."""
+        if (where := surface.theme_place(name, given)) and self.context.judge(given["content"]).refused:
+            self.reading.exempt["theme", where] += 1
         for key, text in surface.spoken(name, given):
             judgement = self.context.judge(text)
             self._exempt(judgement)
             if judgement.refused and surface.is_footnote_return(key, given):
-                self.reading.exempt["footnote"] += 1
+                self.reading.exempt["footnote", "way back"] += 1
             elif judgement.refused and (name == "meta" or around.echo or "href" in given):
                 self._echo(text, judgement, offset, given)
             else:
