@@ -19,7 +19,7 @@ from generator.selftest.workplace import SITE, Workplace
 def touched(workplace: Workplace, paths: Collection[str]) -> list[Refusal]:
     """What is refused in these files, by what was read of all others before."""
     pages = [path.removeprefix(SITE) for path in paths if path.startswith(SITE)]
-    found = workplace.audit.narrowed(pages).run().refusals if pages else []
+    found = workplace.audit.again(pages).refusals if pages else []
     sources = [path for path in paths if not path.startswith(SITE)]
     return [*found, *_sources(workplace.record, sources)]
 

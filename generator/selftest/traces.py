@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from html import unescape
 
 from generator.record.pointer import unparse
 from generator.record.tree import Node
@@ -19,18 +17,11 @@ def on_page(kind: str, mark: Mark, what: str, code: str, page: str) -> Fault:
 
 
 def typed(workplace: Workplace) -> Iterator[Fault]:
-    """Every bound number replaced by its own correct text; quoted texts too, where they hold digits."""
+    """Every bound number replaced by its own correct text; a quoted text is a name or words, no number."""
     for mark in workplace.marks:
         if mark.is_shown and not mark.is_text:
             code = "untraced-word" if mark.attributes.get("data-format") == "words" else "untraced-number"
             yield on_page("a number typed by hand", mark, mark.text, code, mark.typed())
-    for mark in workplace.marks:
-        if mark.is_text and re.search("[0-9]", unescape(mark.text)):
-            if any(name in mark.text for name in workplace.names):
-                workplace.left_out["quoted texts that hold a name of the record"] += 1
-            else:
-                kind = "a quoted text typed by hand"
-                yield on_page(kind, mark, mark.text, "untraced-number", mark.typed())
 
 
 def pointers(workplace: Workplace) -> Iterator[Fault]:

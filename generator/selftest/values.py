@@ -47,9 +47,13 @@ class Change:
 def digits(workplace: Workplace) -> Iterator[Fault]:
     """Every digit of every number that a page shows or compares, one at a time.
 
+    The first digit of a payload is planted with all that states the digest of the payload: its copy, the
+    list of checksums, every page. What is judged for the others are the pages that show the number.
+
     Where only a comparison rests on a number, most digits make no difference: then another digit is
     tried, and a place at which none makes one is left out and counted.
     """
+    stated: set[str] = set()
     cited = sorted(_cited(workplace).items())
     shown = [(pointer, each) for (_, pointer), each in cited if each.numbers or each.derived]
     compared = [(pointer, each) for (_, pointer), each in cited if not (each.numbers or each.derived)]
@@ -58,12 +62,13 @@ def digits(workplace: Workplace) -> Iterator[Fault]:
         ("a digit of a number that is only compared", compared),
     ):
         for pointer, each in numbers:
-            yield from _digits(workplace, kind, pointer, each)
+            whole = each.payload.path not in stated
+            stated.add(each.payload.path)
+            yield from _digits(workplace, kind, pointer, each, whole=whole)
 
 
-def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited) -> Iterator[Fault]:
-    """The first digit with everything that states the digest, the others on the pages that are concerned."""
-    whole = True
+def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited, *, whole: bool) -> Iterator[Fault]:
+    """The first digit with every file that states the digest, the others on the pages that are concerned."""
     for index, digit in enumerate(cited.node.lexeme):
         if not digit.isdigit():
             continue

@@ -29,18 +29,18 @@ def test_a_file_is_judged_as_in_an_audit_of_everything(path: str, old: str, new:
     assert whole.run().refusals == []
     honest = made.files()[path]
     (tmp_path / path).write_text(honest.replace(old, new), "utf-8")
-    refusals = whole.narrowed([path.removeprefix("site/")]).run().refusals
+    refusals = whole.again([path.removeprefix("site/")]).refusals
     assert refusals
     assert refusals == [each for each in verify(tmp_path, tmp_path / "site").refusals if each.path == path]
     (tmp_path / path).write_text(honest, "utf-8")
-    assert whole.narrowed([path.removeprefix("site/")]).run().refusals == []
+    assert whole.again([path.removeprefix("site/")]).refusals == []
 
 
 def test_a_payload_is_read_again(tmp_path: Path) -> None:
     whole = Audit(made.write(tmp_path), tmp_path / "site")
     whole.run()
     made.write(tmp_path, {made.PATH: made.PAYLOAD.replace("2.5978", "2.5979")})
-    refusals = whole.narrowed(["findings/F-01.html"]).run().refusals
+    refusals = whole.again(["findings/F-01.html"]).refusals
     assert "payload-changed" in {each.code for each in refusals}
 
 
@@ -48,4 +48,4 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     whole = Audit(made.write(tmp_path), tmp_path / "site")
     whole.run()
     made.write(tmp_path, {"site/index.html": made.page("<p>It is 7.</p>")})
-    assert whole.narrowed(["findings/F-01.html"]).run().refusals == []
+    assert whole.again(["findings/F-01.html"]).refusals == []
