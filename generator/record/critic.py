@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 
 from generator.record.payload import Payload
+from generator.record.source import Source
 from generator.report.refusal import Refusal
 
 
-def check(payloads: Mapping[str, Payload]) -> Iterator[Refusal]:
-    """Refuse critics whose provenance names a payload of the record by another digest than it has."""
-    for critic in payloads.values():
-        if critic.kind == "critic":
-            yield from _stale(critic, payloads)
+def check(payloads: Mapping[str, Payload], sources: Iterable[Source]) -> Iterator[Refusal]:
+    """Refuse critics whose inputs name a payload or a source of the record by another digest than it has."""
+    critics = [each for each in payloads.values() if each.kind == "critic"]
+    if critics:
+        digests = {path: each.sha256 for path, each in payloads.items()}
+        digests |= {each.path: hashlib.sha256(each.text.encode()).hexdigest() for each in sources}
+        for critic in critics:
+            yield from _stale(critic, digests)
 
 
-def _stale(critic: Payload, payloads: Mapping[str, Payload]) -> Iterator[Refusal]:
+def _stale(critic: Payload, digests: Mapping[str, str]) -> Iterator[Refusal]:
     for judged in critic.at("/provenance/inputs").items:
         path, digest = judged.members["path"].text, judged.members["sha256"]
-        if path in payloads and payloads[path].sha256 != digest.text:
+        if digests.get(path, digest.text) != digest.text:
             message = f"{path} has changed since the critic judged it. Run the critic again."
             yield Refusal(critic.path, digest.line, digest.column, "stale-critic", path, message)

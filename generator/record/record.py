@@ -9,10 +9,12 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from generator.record import checksums, critic, payload, repository, source, terms
+from generator.record import checksums, critic, experiments, manifest, payload, repository, source, terms
+from generator.record.experiments import Experiments
+from generator.record.manifest import Manifest
 from generator.record.payload import Payload
 from generator.record.repository import Repository
-from generator.record.source import Source
+from generator.record.source import DISCLOSURES, Source
 from generator.record.terms import Term
 from generator.report.refusal import Refusal, Refused
 
@@ -34,9 +36,12 @@ class Record:
     errata: tuple[Source, ...]
     pages: tuple[Source, ...]
     errata_pass: Source | None
+    disclosures: tuple[Source, ...]
     landing: Source | None
     terms: tuple[Term, ...]
     payloads: dict[str, Payload] = field(repr=False)
+    experiments: Experiments | None = field(repr=False)
+    manifest: Manifest | None = field(repr=False)
     repository: Repository = field(repr=False)
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[Refusal, ...] = ()
@@ -46,7 +51,11 @@ class Record:
         """Every Markdown source, in the order in which a reader meets them."""
         landing = (self.landing,) if self.landing else ()
         ruled = (self.errata_pass,) if self.errata_pass else ()
-        return (*landing, *self.findings, *self.kills, *self.errata, *ruled, *self.pages)
+        return (*landing, *self.findings, *self.kills, *self.errata, *ruled, *self.disclosures, *self.pages)
+
+    def disclosure(self, kind: str) -> Source | None:
+        """The source that says what was not run, what is withheld, or where a rule was bent."""
+        return next((each for each in self.disclosures if each.kind == kind), None)
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -83,15 +92,19 @@ def load(root: Path) -> Record:
     """Read everything below a root; what is wrong with it is in refusals, nothing is raised for it."""
     root = root.absolute()
     refusals: list[Refusal] = []
-    paths = _readable(refusals, _source_paths(root))
+    paths = list(_readable(refusals, _source_paths(root)))
     sources = _collect(refusals, paths, lambda path: source.read(root, path))
     names = sorted({*_readable(refusals, _payload_paths(root)), *_named(sources, refusals, root)})
     payloads = {each.path: each for each in _collect(refusals, names, lambda path: payload.read(root, path))}
     known_terms = _collect(refusals, [terms.PATH], lambda _: terms.read(root))
-    refusals.extend(checksums.check(root, payloads))
-    refusals.extend(critic.check(payloads))
+    listed = next(iter(_collect(refusals, [experiments.PATH], lambda _: experiments.read(root))), None)
+    released = next(iter(_collect(refusals, [manifest.PATH], lambda _: manifest.read(root))), None)
+    digests = {path: each.sha256 for path, each in payloads.items()}
+    digests |= {experiments.PATH: listed.document.sha256} if listed else {}
+    refusals.extend(checksums.check(root, digests))
+    refusals.extend(critic.check(payloads, sources))
     refusals.extend(_id_refusals(sources))
-    if not any((root / "findings").glob("*.md")):
+    if not any(source.kind_of(path) in ("finding", "kill") for path in paths):
         message = "The folder holds no finding. Write one, or name another record with --root."
         refusals.append(Refusal("findings", 1, 1, "no-source", "", message))
     git = repository.read(root)
@@ -104,9 +117,12 @@ def load(root: Path) -> Record:
         errata=_of_kind(sources, "erratum"),
         pages=_of_kind(sources, "page"),
         errata_pass=next(iter(_of_kind(sources, "pass")), None),
+        disclosures=tuple(each for kind in DISCLOSURES.values() for each in _of_kind(sources, kind)),
         landing=next(iter(_of_kind(sources, "template")), None),
         terms=known_terms[0] if known_terms else (),
         payloads=payloads,
+        experiments=listed,
+        manifest=released,
         repository=git,
         refusals=(*refusals, *(standing if strict else ())),
         warnings=() if strict else tuple(standing),
@@ -153,7 +169,7 @@ def _by_number(path: str) -> tuple[str, int, str]:
 
 
 def _payload_paths(root: Path) -> list[str]:
-    return _names(root, "payloads/**/*.json")
+    return [path for path in _names(root, "payloads/**/*.json") if path != experiments.PATH]
 
 
 def _named(sources: Iterable[Source], refusals: list[Refusal], root: Path) -> set[str]:
@@ -163,7 +179,7 @@ def _named(sources: Iterable[Source], refusals: list[Refusal], root: Path) -> se
         for alias, path in each.payloads.items():
             line, column = each.place(f"payloads.{alias}")
             parts = PurePosixPath(path).parts
-            if parts[:1] != ("payloads",) or ".." in parts or not path.endswith(".json"):
+            if len(parts) < 2 or parts[0] != "payloads" or ".." in parts or not path.endswith(".json"):
                 message = "A payload is a file payloads/<record>/<name>.json."
                 refusals.append(Refusal(each.path, line, column, "unknown-payload", path, message))
             elif (root / path).is_file() or (root / path).is_symlink():
@@ -197,7 +213,8 @@ def _standing(
     if not git.in_git:
         yield Refusal(".", 1, 1, "untracked-source", "", "The record stands outside any git repository.")
         return
-    extra = [path for path in (terms.PATH, "mkdocs.yml") if (root / path).is_file()]
+    beside = (terms.PATH, "mkdocs.yml", experiments.PATH, manifest.PATH)
+    extra = [path for path in beside if (root / path).is_file()]
     for path in [*(each.path for each in sources), *payloads, *extra]:
         if why := git.standing(path):
             yield Refusal(path, 1, 1, "untracked-source", path, f"The file {why}. Commit it.")
