@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from generator.gate.numerals import standards
 from generator.gate.numerals.finding import Hit, find
 from generator.gate.numerals.names import ID, Names
-from generator.gate.numerals.standards import STANDARDS
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -35,8 +35,12 @@ def judge(text: str, names: Names, ids: Collection[str] = NOTHING, *, claims: bo
     marked = [(match.start(), match.end(), match[0]) for match in ID.finditer(text)]
     known = [span for span in marked if span[2] in ids]
     unknown = [Hit(*span, "id") for span in marked if span[2] not in ids and not _covered(span, named)]
-    covers = [*named, *known, *_spans(unknown), *STANDARDS.spans(text)]
-    left = [hit for hit in hits if not _covered((hit.start, hit.end), covers)]
+    covers = [*named, *known, *_spans(unknown)]
+    left = [
+        hit
+        for hit in hits
+        if not (_covered((hit.start, hit.end), covers) or standards.covers(text, hit.start, hit.end))
+    ]
     return Judgement(
         tuple(hit for hit in left if hit.refused),
         tuple(hit for hit in left if not hit.refused),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 
 ID = re.compile(r"(?<![\w/:-])[FKE]-[0-9]+(?![\w]|[.,-][0-9])")
@@ -17,10 +18,10 @@ class Names:
         pattern = "|".join(map(_bounded, self.texts))
         self._expression = re.compile(pattern) if pattern else None
 
-    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Start, end and name of every occurrence; where two start together the longer one."""
+    def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int, str]]:
+        """Start, end and name of every occurrence in a stretch; where two start together the longer one."""
         if self._expression is not None:
-            for match in self._expression.finditer(text):
+            for match in self._expression.finditer(text, start, end):
                 yield match.start(), match.end(), " ".join(match[0].split())
 
 

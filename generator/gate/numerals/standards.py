@@ -31,4 +31,20 @@ LICENCES = _list(
 )
 SHORTENED = ["i18n", "I18n", "I18N", "l10n", "a11y", "k8s", "3rd party", "3rd-party"]
 
-STANDARDS = Names([*ENCODINGS, *DIGESTS, *PROTOCOLS, *NUMBERS, *LICENCES, *SHORTENED])
+_NAMES = Names([*ENCODINGS, *DIGESTS, *PROTOCOLS, *NUMBERS, *LICENCES, *SHORTENED])
+_JOINS = ("-", "/", "_")
+"""What stands before the digits of a name where no letter does, unless the name starts with them."""
+
+_LONGEST = max(map(len, _NAMES.texts)) + 1
+
+
+def covers(text: str, start: int, end: int) -> bool:
+    """Whether the name of a standard holds the whole of a stretch of the text."""
+    if not (
+        text[start - 1 : start].isalpha()
+        or text[start - 1 : start] in _JOINS
+        or text[end : end + 1].isalpha()
+    ):
+        return False
+    around = _NAMES.spans(text, max(0, start - _LONGEST), end + _LONGEST)
+    return any(low <= start and end <= high for low, high, _ in around)
