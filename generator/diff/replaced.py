@@ -23,7 +23,7 @@ def lines(old: Path, new: Path) -> list[str]:
             site.read(folder, wanted, "site") for folder, wanted in zip((old, new), sides, strict=True)
         )
     except Refused:
-        return [f"{len(pages)} pages differ from those of the former site, which cannot be read."]
+        return ["What changed cannot be told: the former site has pages whose marks cannot be read."]
     changes = compare(before, after)
     named = {change.entry.page for change in changes}
     moved = Counter(change.entry.page for change in changes if change.kind == "moved")

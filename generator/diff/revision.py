@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.diff.entry import Entry, Place, Side
+from generator.errata import effects
 from generator.number import prefix as prefixes
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Shown
@@ -65,7 +66,7 @@ def _entries(root: Path) -> tuple[Entry, ...]:
     refusals = [each for each in refusals if each.code not in HARMLESS]
     if refusals:
         raise Refused(refusals)
-    tally = count(record, evaluations.values())
+    tally = count(record, evaluations.values(), effects.trace(record.payloads, evaluations.values()))
     return tuple(entry for found in evaluations.values() for entry in _of_source(record, tally, found))
 
 

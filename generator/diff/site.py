@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from lxml import html
 
 from generator.diff.entry import Entry, Place, Side
 from generator.number import prefix as prefixes
+from generator.number.number import Prefix
 from generator.report.refusal import Refusal, Refused
 
+_EXACT = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)")
 _UNSEEN = ("404.html",)
 
 
@@ -25,9 +28,10 @@ def read(folder: Path, pages: Iterable[str] | None = None, name: str = "") -> Si
     for page in wanted:
         try:
             entries += _page(page, (folder / page).read_bytes())
-        except (OSError, ValueError, KeyError, TypeError, html.etree.LxmlError) as error:
+        except (OSError, ValueError, KeyError, RecursionError, html.etree.LxmlError) as error:
             where = f"{name or folder.as_posix()}/{page}"
-            message = f"The page cannot be read: {error}. Build the site again."
+            why = f"a mark lacks {error}" if isinstance(error, KeyError) else str(error)
+            message = f"The page cannot be read: {why}. Build the site again."
             refusals.append(Refusal(where, 1, 1, "bad-page", "", message))
     if refusals:
         raise Refused(refusals)
@@ -53,7 +57,7 @@ def _page(page: str, data: bytes) -> Iterator[Entry]:
             subject = next((each for each in classes if each not in ("claim", "badge")), "badge")
             yield Entry("judgement", page, _part(page, element), subject, words, words)
         elif written := element.get("data-claim"):
-            condition = json.loads(written)
+            condition = _expression(written)
             places = tuple(Place(*each) for each in prefixes.leaves(condition))
             subject = prefixes.infix(condition)
             yield Entry("claim", page, _part(page, element), subject, _text(element), "true", places=places)
@@ -65,12 +69,40 @@ def _number(page: str, element: html.HtmlElement, classes: list[str]) -> Entry:
         return Entry("number", page, part, element.attrib["data-computed"], shown, value, "computed")
     form = element.attrib["data-format"]
     if "derived" in classes:
-        expression = json.loads(element.attrib["data-expression"])
+        expression = _expression(element.attrib["data-expression"])
+        _check_exact(value)
         places = tuple(Place(*each) for each in prefixes.leaves(expression))
         return Entry("number", page, part, prefixes.infix(expression), shown, value, form, places)
+    if form != "text":
+        _check_exact(value)
     path, pointer, line = (element.attrib[f"data-{key}"] for key in ("src", "ptr", "line"))
     place = Place(path, pointer, element.attrib["data-sha256"], int(line))
     return Entry("number", page, part, f"{path}#{pointer}", shown, value, form, (place,))
+
+
+def _check_exact(value: str) -> None:
+    if not _EXACT.fullmatch(value):
+        raise ValueError(f"{value[:40]} is no exact number")
+
+
+def _expression(written: str) -> Prefix:
+    """The expression of a mark; raises ValueError where it is none."""
+    read = json.loads(written)
+    if not _is_expression(read):
+        raise ValueError(f"{written[:40]} is no expression")
+    checked: Prefix = read
+    return checked
+
+
+def _is_expression(read: object) -> bool:
+    """Whether something is a literal, a field with its digest, or an operation on such."""
+    if isinstance(read, str):
+        return True
+    if not isinstance(read, list) or len(read) < 2 or not isinstance(read[0], str):
+        return False
+    if prefixes.is_leaf(read):
+        return len(read) == 3 and all(isinstance(each, str) for each in read)
+    return all(_is_expression(each) for each in read[1:])
 
 
 def _text(element: html.HtmlElement) -> str:
