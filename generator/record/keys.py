@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -33,10 +33,10 @@ def _erratum_kind(value: Any) -> str:
 
 def _date(value: Any) -> str:
     try:
-        datetime.date.fromisoformat(value)
+        good = datetime.date.fromisoformat(value).isoformat() == value
     except (TypeError, ValueError):
-        return "is a date such as 2026-12-01"
-    return ""
+        good = False
+    return "" if good else "is a date such as 2026-12-01"
 
 
 def _strings(value: Any) -> str:
@@ -47,6 +47,11 @@ def _strings(value: Any) -> str:
 def _rulings(value: Any) -> str:
     good = isinstance(value, list) and all(isinstance(item, dict) for item in value)
     return "" if good else "is a list of rulings, each with its statement and what is ruled"
+
+
+def _mappings(value: Any) -> str:
+    good = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return "" if good else "is a list of entries, each with its keys"
 
 
 def _texts_by_name(value: Any) -> str:
@@ -71,6 +76,8 @@ class Keys:
     required: dict[str, Check]
     optional: dict[str, Check] = field(default_factory=dict)
     id_pattern: str | None = None
+    items: dict[str, Keys] = field(default_factory=dict)
+    """The keys of each mapping in the list under a key."""
 
 
 KEYS: dict[str, Keys] = {
@@ -92,11 +99,28 @@ KEYS: dict[str, Keys] = {
         r"E-[0-9]+",
     ),
     "pass": Keys({"record": _string, "date": _date, "rulings": _rulings}),
+    "unrun": Keys({}, {"experiments": _texts_by_name, "payloads": _aliases}),
+    "withheld": Keys({}, {"experiments": _texts_by_name, "payloads": _aliases}),
+    "deviations": Keys(
+        {},
+        {"deviations": _mappings, "payloads": _aliases},
+        items={
+            "deviations": Keys(
+                {"date": _date, "rule": _string, "what": _string, "reading": _string}, {"allows": _string}
+            )
+        },
+    ),
     "page": Keys({}, {"title": _string, "description": _string, "payloads": _aliases}),
     "template": Keys({}, {"title": _string, "description": _string, "payloads": _aliases}),
 }
 
-NAMES = {kind: kind for kind in KEYS} | {"kill": "kill criterion", "pass": "pass over errata"}
+NAMES = {kind: kind for kind in KEYS} | {
+    "kill": "kill criterion",
+    "pass": "pass over errata",
+    "unrun": "list of what was not run",
+    "withheld": "list of what is withheld",
+    "deviations": "list of deviations",
+}
 """Kinds of sources in words."""
 
 _ABSENT = {
@@ -120,7 +144,28 @@ def faults(path: str, kind: str, front: FrontMatter) -> Iterator[Refusal]:
         elif value not in (None, "", {}, []) and (fault := checks[key](value)):
             line, column = front.places[key]
             yield Refusal(path, line, column, _code(kind, key), str(value)[:60], f'"{key}" {fault}.')
+        elif key in allowed.items and isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from _item_faults(path, allowed.items[key], f"{key}.{index}", item, front)
     yield from _id_faults(path, allowed.id_pattern, front)
+
+
+def _item_faults(
+    path: str, allowed: Keys, name: str, item: Mapping[str, object], front: FrontMatter
+) -> Iterator[Refusal]:
+    """Everything that one mapping of a list lacks, or has and may not have."""
+    checks = allowed.required | allowed.optional
+    for key in allowed.required:
+        if not item.get(key):
+            place = front.places.get(f"{name}.{key}", front.places[name])
+            yield Refusal(path, *place, "bad-front-matter", key, f'The entry needs "{key}".')
+    for key, value in item.items():
+        if key not in checks:
+            message = f'"{key}" is no key of the entry. Known: {", ".join(checks)}.'
+            yield Refusal(path, *front.places[f"{name}.{key}:key"], "bad-front-matter", key, message)
+        elif value and (fault := checks[key](value)):
+            place = front.places[f"{name}.{key}"]
+            yield Refusal(path, *place, "bad-front-matter", str(value)[:60], f'"{key}" {fault}.')
 
 
 def _absent(path: str, kind: str, key: str, front: FrontMatter) -> Refusal:

@@ -179,7 +179,8 @@ def _named(sources: Iterable[Source], refusals: list[Refusal], root: Path) -> se
         for alias, path in each.payloads.items():
             line, column = each.place(f"payloads.{alias}")
             parts = PurePosixPath(path).parts
-            if len(parts) < 2 or parts[0] != "payloads" or ".." in parts or not path.endswith(".json"):
+            named_so = parts[:1] == ("payloads",) and ".." not in parts and path.endswith(".json")
+            if not named_so or path == experiments.PATH:
                 message = "A payload is a file payloads/<record>/<name>.json."
                 refusals.append(Refusal(each.path, line, column, "unknown-payload", path, message))
             elif (root / path).is_file() or (root / path).is_symlink():

@@ -14,10 +14,22 @@ from generator.record.encoding import decoded
 from generator.record.front_matter import FrontMatter, Place
 from generator.report.refusal import Refusal, Refused
 
-Kind = Literal["finding", "kill", "erratum", "pass", "page", "template"]
+Kind = Literal[
+    "finding", "kill", "erratum", "pass", "unrun", "withheld", "deviations", "page", "template"
+]
 
 PASS = "findings/ERRATA-PASS.md"
 """The ruling on every statement of a record."""
+
+DISCLOSURES: dict[str, Kind] = {
+    "findings/UNRUN.md": "unrun",
+    "findings/WITHHELD.md": "withheld",
+    "findings/DEVIATIONS.md": "deviations",
+}
+"""What a record does not show, and where it went another way than it had said."""
+
+BOUND = ("finding", "kill", "erratum", "pass", *DISCLOSURES.values())
+"""Kinds of sources that say in their front matter what they are about."""
 
 SIZE_LIMIT = 4 * 1024 * 1024
 """Bytes of the largest source that is read."""
@@ -72,7 +84,7 @@ def parse(path: str, text: str) -> Source:
     """The source that a text at a path would be; raises Refused with every fault of its front matter."""
     kind = kind_of(path)
     match = _FRONT.match(text)
-    if match is None and (kind in ("finding", "kill", "erratum", "pass") or text.startswith("---\n")):
+    if match is None and (kind in BOUND or text.startswith("---\n")):
         message = "The file does not start with front matter between two lines of three hyphens."
         _refuse(path, 1, 1, "bad-front-matter", "", message)
     written = match is not None and match["yaml"].strip()
@@ -90,6 +102,8 @@ def kind_of(path: str) -> Kind:
     parts = PurePosixPath(path).parts
     if path == PASS:
         return "pass"
+    if path in DISCLOSURES:
+        return DISCLOSURES[path]
     if parts[:2] == ("findings", "errata"):
         return "erratum"
     if parts[0] == "findings":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator.disclosure import reconciliation
 from generator.gate import source as gate
 from generator.ledger import frozen
 from generator.number import erratum
@@ -68,6 +69,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
     report.extend(_reserved(record))
+    report.extend(reconciliation.faults(record))
     report.extend(erratum.faults(evaluations.values()))
     report.pages = len(evaluations)
     return report

@@ -35,6 +35,7 @@ CODES: dict[str, str] = {
     "bad-erratum": "an erratum that does not stand on what it corrects",
     "verdict-mismatch": "a status or verdict that its rule does not give",
     "stale-critic": "a critic older than the state it judged",
+    "unaccounted": "an experiment or a release that the record does not account for",
     "unused-term": "a term in findings/terms.toml that no text uses",
     "leftover-template": "template markup in the finished page",
     "bad-page": "a finished page that cannot be read, or a site without pages",
