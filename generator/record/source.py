@@ -14,9 +14,7 @@ from generator.record.encoding import decoded
 from generator.record.front_matter import FrontMatter, Place
 from generator.report.refusal import Refusal, Refused
 
-Kind = Literal[
-    "finding", "kill", "erratum", "pass", "unrun", "withheld", "deviations", "page", "template"
-]
+Kind = Literal["finding", "kill", "erratum", "pass", "unrun", "withheld", "deviations", "page", "template"]
 
 PASS = "findings/ERRATA-PASS.md"
 """The ruling on every statement of a record."""
