@@ -14,12 +14,14 @@ NUMBERS = "numbers-count"
 """The rule that counts marks; the site settles it once every page is read."""
 
 STATUSES = ("holds", "null", "open", "unrun")
+PASS = "findings/ERRATA-PASS.md"
 SIZE_LIMIT = 4 * 1024 * 1024
 
 _FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
 _SCALAR = re.compile(
     r"^(\w+):[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'\[{|>][^#\n]*?)?[ \t]*(?:[ \t]#.*)?$", re.MULTILINE
 )
+_RULED = re.compile(r"(?:^[ \t]*(?:-[ \t]+)?|[{,][ \t]*)ruling:[ \t]*([\"']?[a-z]+[\"']?)", re.MULTILINE)
 _PAYLOADS = re.compile(r"^payloads:[^\n]*(?:\n[ \t]+[^\n]*)*", re.MULTILINE)
 _PATH = re.compile(r"payloads/[^\s\"',}\]#]+\.json")
 
@@ -42,6 +44,8 @@ class Sources:
             return self._evidence.read(argument).sha256
         if name == "erratum-date" and argument:
             return self._date(argument)
+        if rule == "pass-date" or name == "rulings-count":
+            return self._ruled(name, argument)
         if rule == "version":
             return self._version()
         counts = {"findings-count": "F-", "kills-count": "K-", "errata-count": "E-"}
@@ -81,6 +85,18 @@ class Sources:
         if "date" not in front:
             raise Fault("unknown-id", f"{name} is no erratum with a date.")
         return front["date"]
+
+    def _ruled(self, name: str, argument: str) -> str:
+        """The day of the pass over the errata, or how many of its rows rule something."""
+        front = _front(self._root / PASS)
+        if name == "pass-date":
+            return _scalars(front).get("date", "")
+        _, _, rows = f"\n{front}".partition("\nrulings:")
+        block = re.split(r"\n(?=\w)", rows)[0]
+        ruled = [each.strip("\"'") for each in _RULED.findall(block)]
+        if not ruled or (argument and argument not in ("stands", "corrected", "withdrawn")):
+            raise Fault("untraced-number", f"{PASS} has no rulings of the kind {argument or 'asked for'!r}.")
+        return str(ruled.count(argument) if argument else len(ruled))
 
     @cached_property
     def _fronts(self) -> dict[str, dict[str, str]]:

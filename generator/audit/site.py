@@ -23,7 +23,7 @@ from generator.audit.evidence import Evidence
 from generator.audit.fault import Fault
 from generator.audit.page import Reader
 from generator.audit.reading import Context, Echo, Link, Reading
-from generator.audit.texts import place, wrong
+from generator.audit.texts import place, spans, wrong
 from generator.audit.tokens import BLOCKS, Malformed, tokens
 from generator.gate.numerals import ID, Names
 from generator.report.refusal import Refusal, Report
@@ -36,6 +36,7 @@ SEARCH = re.compile(r"(?:^|/)search_index\.js(?:on)?$")
 SCRIPT = "var __index = "
 """What the offline form of the search index puts in front of it."""
 
+_LINK = re.compile(r"<link\b[^<>]*\shref=\"([^\"]*)\"")
 _ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
 
 TERMS = "findings/terms.toml"
@@ -345,6 +346,7 @@ class Audit:
     def _markup(self, file: File) -> None:
         """Sitemaps, feeds and drawings: every text but addresses and times."""
         text = self._read(file)
+        pages = tuple(resolve(file.path, unescape(href))[0] for href in _LINK.findall(text or ""))
         name = ""
         try:
             for token in tokens(text or ""):
@@ -352,6 +354,8 @@ class Audit:
                     name = token["name"].lower()
                 elif token.lastgroup == "end":
                     name = ""
+                elif token.lastgroup == "text" and name in surface.FEED_PASSAGES and pages:
+                    self._repeated(file, unescape(token[0]), token.start(), pages)
                 elif token.lastgroup == "text" and name not in surface.XML_PLACES:
                     self._judge_text(file, text or "", token[0], token.start())
                 elif token.lastgroup == "text" and self.context.judge(token[0]).refused:
@@ -365,6 +369,12 @@ class Audit:
     def _exempt(self, file: File, what: str) -> None:
         """A numeral of the theme at a place of a file that is no page."""
         self.exempt.setdefault(file.path, Counter())["theme", what] += 1
+
+    def _repeated(self, file: File, text: str, start: int, pages: tuple[str, ...]) -> None:
+        """A passage of a feed, which carries no marks: it repeats the pages that the feed links to."""
+        hits = self.context.judge(text).refused
+        if hits:
+            self.echoes.append((file.shown, Echo(start, text, spans(hits), pages), False))
 
     def _plain(self, file: File) -> None:
         text = self._read(file) or ""

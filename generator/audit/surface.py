@@ -37,6 +37,9 @@ XML_PLACES = _words(
 )
 """Elements of sitemaps and feeds that hold addresses and times."""
 
+FEED_PASSAGES = frozenset({"summary"})
+"""Elements of a feed whose text repeats a page that the feed links to."""
+
 THEME_STYLESHEETS = re.compile(r"assets/stylesheets/(?:main|palette)\.[0-9a-f]{8}\.min\.css")
 """Stylesheets of the theme, which number the annotations that its script finds."""
 

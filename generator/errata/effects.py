@@ -17,7 +17,7 @@ from generator.number.correction import Correction, Fields
 from generator.number.evaluate import Evaluation
 from generator.number.exact import Scope
 from generator.number.fragment import front
-from generator.number.number import Number, Place, Prefix
+from generator.number.number import Bracketed, Number, Place, Prefix
 from generator.number.piece import ClaimStart, End, Piece, Printed, Prose, StatementStart
 from generator.record.payload import Payload
 from generator.record.source import Source
@@ -102,8 +102,10 @@ class Traced:
 
 
 def trace(payloads: Mapping[str, Payload], evaluations: Iterable[Evaluation]) -> Traced:
-    """Give every erratum its turn, by date; the sources are ones against which nothing stands."""
+    """Give every erratum its turn, by date; none where a source or an erratum is refused already."""
     evaluations = tuple(evaluations)
+    if any(each.refusals for each in evaluations) or any(erratum.faults(evaluations)):
+        return Traced()
     sources = [each for each in evaluations if each.source.kind not in ("erratum", "pass")]
     before, found, refusals = Correction(payloads, {}), list[Effects](), list[Refusal]()
     for each in erratum.in_order(evaluations):
@@ -146,10 +148,7 @@ class _Turn:
     @cached_property
     def moved(self) -> frozenset[Place]:
         """The fields that read otherwise from this turn on."""
-        was, now = self.before.fields, self.after.fields
-        return frozenset(
-            place for place, leaf in now.items() if place not in was or was[place].place != leaf.place
-        )
+        return self.after.beyond(self.before)
 
     def _touched(self, places: Iterable[Place]) -> bool:
         return not self.moved.isdisjoint(places)
@@ -189,7 +188,7 @@ class _Turn:
             elif isinstance(piece, ClaimStart):
                 opened.append(at)
             elif isinstance(piece, Printed) and self._touched(erratum.named(piece)):
-                yield at, statement, self._change(piece.number)
+                yield from ((at, statement, each) for each in self._changes(piece.number))
             elif isinstance(piece, End) and isinstance(piece.of, StatementStart):
                 statement = ""
             elif isinstance(piece, End) and isinstance(piece.of, ClaimStart):
@@ -197,8 +196,14 @@ class _Turn:
                 if self._touched(correction.places(piece.of.prefix)):
                     yield at, statement, self._flip("claim", _words(words), piece.of.prefix)
 
-    def _change(self, number: Number) -> Change:
-        return Change(self.before.number(number), self.after.number(number))
+    def _changes(self, number: Number) -> Iterator[Change]:
+        """A number before and after; an interval bound by bound where they no longer belong together."""
+        parts: Iterable[Number] = (number,)
+        if isinstance(number, Bracketed) and not (self.before.keeps(number) and self.after.keeps(number)):
+            bounds = (number.value, number.low, number.high)
+            parts = (each for each in bounds if each.leaf.place in self.moved)
+        for each in parts:
+            yield Change(self.before.number(each), self.after.number(each))
 
     def _flip(self, kind: str, words: tuple[Piece, ...], prefix: Prefix, now: str = "") -> Flip | None:
         """A condition that turns over, None where it stays as it was."""

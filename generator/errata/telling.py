@@ -25,7 +25,7 @@ def turned(flip: Flip) -> str:
     return f"{INTRODUCED[flip.kind]}“{words}” {outcome(flip)}"
 
 
-INTRODUCED = {"claim": "", "rule": "the rule for ", "verdict": "the verdict ", "outcome": "the outcome "}
+INTRODUCED = {"claim": "", "rule": "The rule for ", "verdict": "The verdict ", "outcome": "The outcome "}
 """What stands before the words that turn over, by kind."""
 
 

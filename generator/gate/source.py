@@ -153,9 +153,11 @@ def _front_matter(sheet: Sheet, front: Mapping[str, object], source: Source) -> 
             _labels(sheet, value, source)
         if key in UNPRINTED:
             continue
-        line, column = source.front_lines.get(key, (1, 1))
-        start = sheet.starts[line - 1] + column - 1
-        for text in _texts(value):
+        for name, text in _texts(key, value):
+            if key == "rulings" and not name.endswith(".reason"):
+                continue
+            line, column = source.front_lines.get(name, (1, 1))
+            start = sheet.starts[line - 1] + column - 1
             masked = masking.mask(text)
             places = _places(sheet.text, text, start)
             for passage in _plain(masked.text, places):
@@ -171,18 +173,18 @@ def _labels(sheet: Sheet, rules: Mapping[str, object], source: Source) -> None:
         _judge(sheet, Passage(label, places, "front matter"), (claim,))
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Every scalar below a front matter value, as text."""
+def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Every scalar below a front matter value, by its dotted key, as text."""
     if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
+        for key, inner in value.items():
+            yield from _texts(f"{name}.{key}", inner)
     elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
+        for index, inner in enumerate(value):
+            yield from _texts(f"{name}.{index}", inner)
     elif isinstance(value, str):
-        yield value
+        yield name, value
     elif value is not None and not isinstance(value, bool):
-        yield str(value)
+        yield name, str(value)
 
 
 def _places(file: str, text: str, start: int) -> list[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from generator.number import display, exact
+from generator.number import prefix as prefixes
 from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Place, Prefix, Shown
 from generator.record import pointer
 from generator.record.payload import Payload
@@ -76,8 +77,19 @@ class Correction:
         led = {place: direct.get(leaf.place, leaf) for place, leaf in self.fields.items()}
         return Correction(self.payloads, {**led, **added})
 
+    def beyond(self, former: Correction) -> frozenset[Place]:
+        """The fields that read otherwise than with a former correction."""
+        was = former.fields
+        return frozenset(p for p, leaf in self.fields.items() if p not in was or was[p].place != leaf.place)
+
     def leaf(self, leaf: Leaf) -> Leaf:
         return self.fields.get(leaf.place, leaf)
+
+    def keeps(self, number: Bracketed) -> bool:
+        """Whether value and bounds of an interval are still those of one estimate."""
+        places = [self.leaf(each.leaf).place for each in (number.value, number.low, number.high)]
+        path, owner = places[0][0], places[0][1].rpartition("/")[0]
+        return places == [(path, f"{owner}/{key}") for key in ("value", "low", "high")]
 
     def number(self, number: Number) -> Number:
         """The number as it should read, in its own form, or as it is written where that form cannot."""
@@ -93,10 +105,13 @@ class Correction:
             return Bracketed(*(self._shown(each) for each in (number.value, number.low, number.high)))
         if isinstance(number, Shown):
             return self._shown(number)
+        return self._derived(number, number.form)
+
+    def _derived(self, number: Derived, form: display.Form) -> Derived:
         prefix = self.prefix(number.prefix)
-        result = value(self.payloads, prefix)
-        text = display.rational(result, number.form)
-        return Derived(prefix, result, number.form, text, tuple(self.leaf(each) for each in number.leaves))
+        value = Fraction(prefixes.evaluate(prefix, self.payloads))
+        leaves = tuple(self.leaf(each) for each in number.leaves)
+        return Derived(prefix, value, form, display.rational(value, form), leaves)
 
     def _shown(self, number: Shown) -> Shown:
         leaf = self.leaf(number.leaf)
@@ -108,25 +123,22 @@ class Correction:
 
     def _written(self, number: Shown | Bracketed | Derived) -> Number:
         """Without rounding, or with three digits where the exact result may have no end."""
-        if not isinstance(number, Derived):
-            return plain(self.leaf(_first(number)))
-        prefix, form = self.prefix(number.prefix), display.Form("sig", 3)
-        result = value(self.payloads, prefix)
-        leaves = tuple(self.leaf(each) for each in number.leaves)
-        return Derived(prefix, result, form, display.rational(result, form), leaves)
+        if isinstance(number, Derived):
+            return self._derived(number, display.Form("sig", 3))
+        return plain(self.leaf(_first(number)))
 
     def prefix(self, prefix: Prefix) -> Prefix:
         """An expression or a condition over the fields that stand in."""
         if isinstance(prefix, str):
             return prefix
-        if place := _place(prefix):
-            found = self.fields.get(place)
+        if prefixes.is_leaf(prefix):
+            found = self.fields.get((str(prefix[0]), str(prefix[1])))
             return found.prefix if found else prefix
         return [prefix[0], *(self.prefix(each) for each in prefix[1:])]
 
     def holds(self, prefix: Prefix) -> bool:
-        """Whether a condition holds with the correction."""
-        return holds(self.payloads, self.prefix(prefix))
+        """Whether a condition holds with the correction; raises ZeroDivisionError."""
+        return bool(prefixes.evaluate(self.prefix(prefix), self.payloads))
 
 
 def plain(leaf: Leaf) -> Shown:
@@ -136,37 +148,4 @@ def plain(leaf: Leaf) -> Shown:
 
 def places(prefix: Prefix) -> Iterator[Place]:
     """The fields that an expression or a condition names."""
-    if isinstance(prefix, str):
-        return
-    if place := _place(prefix):
-        yield place
-    else:
-        for each in prefix[1:]:
-            yield from places(each)
-
-
-def _place(prefix: list[Prefix]) -> Place | None:
-    """The place of a leaf, None for an operation: an operator is no path of a payload."""
-    path, second = prefix[0], prefix[1]
-    if isinstance(path, str) and path.startswith("payloads/") and isinstance(second, str):
-        return path, second
-    return None
-
-
-def value(payloads: Mapping[str, Payload], prefix: Prefix) -> Fraction:
-    """The exact value of an expression; raises ZeroDivisionError."""
-    if isinstance(prefix, str):
-        return Fraction(prefix)
-    if place := _place(prefix):
-        return Fraction(payloads[place[0]].at(place[1]).lexeme)
-    return exact.OPERATIONS[str(prefix[0])](*(value(payloads, each) for each in prefix[1:]))
-
-
-def holds(payloads: Mapping[str, Payload], prefix: Prefix) -> bool:
-    """Whether a condition is true; raises ZeroDivisionError."""
-    name, operands = str(prefix[0]), list(prefix[1:])
-    if name in ("and", "or", "not"):
-        truths = [holds(payloads, each) for each in operands]
-        return {"and": all(truths), "or": any(truths), "not": not truths[0]}[name]
-    left, right = (value(payloads, each) for each in operands)
-    return exact.COMPARISONS[name](left, right)
+    return ((path, where) for path, where, _ in prefixes.leaves(prefix))

@@ -170,7 +170,7 @@ def evaluate(scope: Scope, fragment: Fragment, expression: Expression) -> Result
     return Result(value, measure, [expression.name, *(operand.prefix for operand in operands)], leaves)
 
 
-OPERATIONS: dict[str, Callable[..., Fraction]] = {
+_OPERATIONS: dict[str, Callable[..., Fraction]] = {
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,
     "*": lambda left, right: left * right,
@@ -185,7 +185,7 @@ OPERATIONS: dict[str, Callable[..., Fraction]] = {
 def _apply(fragment: Fragment, operation: Operation, values: list[Fraction]) -> Fraction:
     if operation.name == "/" and values[1] == 0:
         _refuse(fragment, operation.offset, "bad-template", "/", "The value below is zero.")
-    result = OPERATIONS[operation.name](*values)
+    result = _OPERATIONS[operation.name](*values)
     if max(result.numerator.bit_length(), result.denominator.bit_length()) > _BITS_LIMIT:
         message = "The exact result is longer than an expression may be."
         _refuse(fragment, operation.offset, "bad-template", operation.name, message)
@@ -211,7 +211,7 @@ def _common(fragment: Fragment, offset: int, name: str, units: list[Unit | None]
     return known[0] if known else None
 
 
-COMPARISONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
+_COMPARISONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "<": lambda left, right: left < right,
     "<=": lambda left, right: left <= right,
     ">": lambda left, right: left > right,
@@ -242,7 +242,7 @@ def _compare(scope: Scope, fragment: Fragment, condition: Comparison) -> Verdict
     if left.bare and right.bare:
         message = "Both sides are estimates with intervals. Say .low, .high or .value."
         _refuse(fragment, condition.offset, "bad-template", condition.name, message)
-    holds = COMPARISONS[condition.name](left.value, right.value)
+    holds = _COMPARISONS[condition.name](left.value, right.value)
     return Verdict(holds, [condition.name, left.prefix, right.prefix], (*left.leaves, *right.leaves))
 
 

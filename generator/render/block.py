@@ -9,6 +9,7 @@ from html import escape
 
 from markupsafe import Markup
 
+from generator.errata.effects import Traced
 from generator.ledger.order import WORDS, Order, orders
 from generator.number.evaluate import REFERENCE, Evaluation
 from generator.number.number import Leaf, Shown
@@ -30,6 +31,7 @@ class Book:
     record: Record
     evaluations: Mapping[str, Evaluation]
     tally: Tally
+    traced: Traced
 
     @cached_property
     def terms(self) -> tuple[str, ...]:
@@ -49,14 +51,6 @@ class Book:
     def orders(self) -> dict[str, Order]:
         """Of each registered text, whether it was there before its data."""
         return orders(self.record.root)
-
-    @cached_property
-    def errata(self) -> dict[str, list[Evaluation]]:
-        """The errata of each finding, by its id."""
-        errata: dict[str, list[Evaluation]] = {}
-        for each in self.of_kind("erratum"):
-            errata.setdefault(each.source.string("finding"), []).append(each)
-        return errata
 
     def of_kind(self, kind: str) -> list[Evaluation]:
         """The evaluated sources of one kind, in order."""
@@ -107,12 +101,18 @@ def listing(book: Book, marker: Marker, what: str) -> str:
         entries = [payload_entry(book, marker, each) for each in book.record.payloads.values()]
     else:
         kind = {"findings": "finding", "kills": "kill", "errata": "erratum"}[what]
-        entries = [entry(book, marker, each) for each in book.of_kind(kind)]
+        entries = [_listed(book, marker, each) for each in book.of_kind(kind)]
     return part("listing.html.j2", what=what, entries=entries)
 
 
+def _listed(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, object]:
+    if evaluation.source.kind == "erratum":
+        return erratum(marker, evaluation)
+    return entry(book, marker, evaluation)
+
+
 def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, object]:
-    """What a list or a page header says of a finding, a kill criterion or an erratum."""
+    """What a list or a page header says of a finding or a kill criterion."""
     source = evaluation.source
     judged = {"finding": "status", "kill": "outcome"}.get(source.kind, "")
     return {
@@ -122,10 +122,9 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
         "regime": inline(book, marker, evaluation.regime),
         "status": marker.judged(evaluation.status, judged) if evaluation.status else "",
         "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
-        "corrections": [erratum(marker, each) for each in book.errata.get(source.id, ())],
+        "corrections": [marker.reference(each.erratum.source.id) for each in book.traced.on(source)],
         "registered": WORDS[book.orders[source.id]] if source.id in book.orders else "",
         "untested_because": source.string("untested_because"),
-        **(erratum(marker, evaluation) if source.kind == "erratum" else {}),
     }
 
 
@@ -135,7 +134,8 @@ def erratum(marker: Marker, evaluation: Evaluation) -> dict[str, object]:
     corrected = source.string("finding")
     target = f"findings/{corrected}.html#{corrected}-{source.string('statement')}"
     return {
-        "erratum": marker.reference(source.id),
+        "id": source.id,
+        "reference": marker.reference(source.id),
         "finding": marker.reference(corrected),
         "statement": marker.link(target),
         "kind": source.string("kind"),

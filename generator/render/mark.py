@@ -30,8 +30,6 @@ def reference_url(name: str) -> str:
 
 def plain(number: Number, tally: Tally) -> str:
     """A number as a plain string, for titles, tables of contents and the search index."""
-    if isinstance(number, Bracketed):
-        return f"{number.value.text} [{number.low.text}, {number.high.text}]"
     return tally.text(number.rule) if isinstance(number, Made) else number.text
 
 

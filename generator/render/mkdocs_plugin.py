@@ -24,6 +24,7 @@ from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink
 
 from generator import audit
+from generator.render import coverage
 from generator.render import site as sites
 from generator.render.page import Page
 from generator.render.site import STYLESHEET, Site
@@ -152,8 +153,12 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Audit the finished site by the auditor's own reading of it."""
-        self.report = audit.verify(self.root, Path(config.site_dir), self.crew)
+        """Audit the finished site by the auditor's own reading, then the page that says what that covered."""
+        folder = Path(config.site_dir)
+        audited = audit.Audit(self.root, folder)
+        self.report = audited.run(self.crew)
+        if not self.report.refusals:
+            self.report = coverage.complete(audited, folder)
         if self.report.refusals:
             raise Stopped(self.report)
         log.info(text.summary(self.report))
@@ -180,8 +185,11 @@ def _items(items: list[AnchorLink]) -> Iterator[AnchorLink]:
 def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
     """The front page, the indexes, then what the author wrote; pages of findings stay out."""
     made = {"findings/index.md": "Findings", "kill-criteria.md": "Kill criteria"}
-    made |= {"errata.md": "Errata", "payloads/index.md": "Payloads"}
+    made |= {"errata.md": "Errata"}
+    made |= {"errata-pass.md": "Errata pass"} if "errata-pass.md" in site.pages else {}
+    made |= {"payloads/index.md": "Payloads"}
     made |= {"registered.md": "Registered"} if "registered.md" in site.pages else {}
+    made |= {"coverage.md": "Coverage"}
     yield {"Start": "index.md"}
     yield from ({title: source} for source, title in made.items())
     for file in files.documentation_pages():

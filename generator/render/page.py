@@ -18,7 +18,7 @@ from generator.number.unit import NONE
 from generator.record import checksums, excerpt
 from generator.record.payload import Payload
 from generator.record.source import Source
-from generator.render import block
+from generator.render import block, note
 from generator.render.block import Book
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url, plain
@@ -50,9 +50,11 @@ def finding(book: Book, evaluation: Evaluation) -> Page:
     source = evaluation.source
     sheet = _sheet(book, f"findings/{source.id}.html", source)
     facts = block.entry(book, sheet.marker, evaluation)
-    head = part("finding_header.html.j2", **facts, anchor=_slug(evaluation.title))
+    heads = note.heads(book, sheet.marker, source)
+    head = part("finding_header.html.j2", **facts, heads=heads, anchor=_slug(evaluation.title))
     foot = part("finding_footer.html.j2", payloads=list(_stands_on(book, sheet.marker, source)))
-    markdown = f"{sheet.mark(head)}\n\n{sheet.write(evaluation.body)}\n\n{sheet.mark(foot)}\n"
+    body = sheet.write(evaluation.body, note.beside(book, sheet.marker, evaluation))
+    markdown = f"{sheet.mark(head)}\n\n{body}\n\n{sheet.mark(foot)}\n"
     return _page(sheet, _title(book, evaluation), markdown)
 
 
@@ -69,7 +71,10 @@ def authored(book: Book, evaluation: Evaluation) -> Page:
 
 def _authored(book: Book, evaluation: Evaluation, url: str) -> Page:
     sheet = _sheet(book, url, evaluation.source)
-    return _page(sheet, _title(book, evaluation), sheet.write(evaluation.body), listed=True)
+    markdown = sheet.write(evaluation.body, note.beside(book, sheet.marker, evaluation))
+    if top := note.top(book, sheet.marker, evaluation.source):
+        markdown = f"{sheet.mark(top)}\n\n{markdown}"
+    return _page(sheet, _title(book, evaluation), markdown, listed=True)
 
 
 def findings_index(book: Book) -> Page:
@@ -90,25 +95,17 @@ def _index(book: Book, url: str, title: str, what: str) -> Page:
 
 
 def kill_criteria(book: Book) -> Page:
-    """All kill criteria with their computed outcomes."""
-    return _collected(book, "kill-criteria.html", "Kill criteria", "kill", "kills")
-
-
-def errata(book: Book) -> Page:
-    """All errata."""
-    return _collected(book, "errata.html", "Errata", "erratum", "errata")
-
-
-def _collected(book: Book, url: str, title: str, kind: str, what: str) -> Page:
-    """Small sources one below the other on one page; each keeps a sheet of its own for its places."""
-    marker = Marker(url, book.tally)
-    sheet = Sheet(url, marker, what, partial(block.insert, book, marker), book.terms)
-    count = marker.made(f"{what}-count")
-    parts = [sheet.mark(part("index_header.html.j2", what=what, count=count, title=title))]
-    for evaluation in book.of_kind(kind):
+    """All kill criteria with their computed outcomes; each keeps a sheet of its own for its places."""
+    marker = Marker("kill-criteria.html", book.tally)
+    sheet = Sheet(marker.url, marker, "kills", partial(block.insert, book, marker), book.terms)
+    title, count = "Kill criteria", marker.made("kills-count")
+    parts = [sheet.mark(part("index_header.html.j2", what="kills", count=count, title=title))]
+    for evaluation in book.of_kind("kill"):
         sheet.path, sheet.source_id = evaluation.source.path, evaluation.source.id
         facts = block.entry(book, marker, evaluation)
-        parts += [sheet.mark(part("collected.html.j2", kind_of=kind, **facts)), sheet.write(evaluation.body)]
+        heads = note.heads(book, marker, evaluation.source)
+        parts.append(sheet.mark(part("collected.html.j2", **facts, heads=heads)))
+        parts.append(sheet.write(evaluation.body, note.beside(book, marker, evaluation)))
         parts.append(sheet.mark("</section>"))
     return _page(sheet, title, "\n\n".join(parts), listed=True)
 
@@ -162,6 +159,7 @@ def payload(book: Book, document: Payload) -> Page:
         device=block.quoted(marker, document, "/provenance/device"),
         digest=marker.made(f"sha256:{document.path}"),
         checksum=Markup(_checksum(book, document)),
+        history=note.history(book, marker, document),
         **_lines(book, marker, document),
     )
     title = document.at("/name").text if "name" in document.root.members else document.path

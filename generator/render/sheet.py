@@ -8,12 +8,13 @@ list, heading ids leave the numbers out, and titles can take the plain text inst
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 
 from generator.number.evaluate import REFERENCE
 from generator.number.piece import ClaimStart, End, Listing, Piece, Printed, Prose, StatementStart, Verbatim
+from generator.render.hanging import Hanging
 from generator.render.mark import Marker, plain
 from generator.report.refusal import Refusal, Refused
 
@@ -29,6 +30,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 _NAME = re.compile(r"</?([a-zA-Z0-9]+)")
 _ENCLOSING = frozenset({"a", "code", "pre", "script", "style"})
 
+_BLOCKS = ("<div", "</div", "<section", "</section", "<header", "<footer", "<aside")
 _CODE = "A number or claim cannot stand inside code: it would print as markup. Move it out."
 _ATTRIBUTE = "A number or claim cannot stand in an attribute: it would print as markup. Move it out."
 _LINK = "A number is a link to its line, and cannot stand inside another. Move it out."
@@ -44,6 +46,17 @@ class Mark:
     column: int = 0
 
 
+@dataclass(frozen=True)
+class Annotations:
+    """By index of a piece: those that are marked as corrected, and the notes that follow the block of one."""
+
+    marked: frozenset[int] = frozenset()
+    notes: Mapping[int, str] = field(default_factory=dict)
+
+
+UNANNOTATED = Annotations()
+
+
 @dataclass
 class Sheet:
     """The text of a page with its marks; path names the source in refusals, insert makes its blocks."""
@@ -54,6 +67,7 @@ class Sheet:
     insert: Callable[[Verbatim | Listing], str]
     terms: tuple[str, ...] = ()
     marks: list[Mark] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
 
     def mark(self, html: str, plain_text: str = "", line: int = 0, column: int = 0) -> str:
         """A character that will be replaced by HTML."""
@@ -63,28 +77,43 @@ class Sheet:
         self.marks.append(Mark(html, plain_text, line, column))
         return chr(FIRST + len(self.marks) - 1)
 
-    def write(self, pieces: Iterable[Piece]) -> str:
+    def write(self, pieces: Iterable[Piece], annotations: Annotations = UNANNOTATED) -> str:
         """The pieces of a source as Markdown with marks."""
-        return "".join(self._piece(piece) for piece in pieces)
+        parts = []
+        for index, piece in enumerate(pieces):
+            parts.append(self._piece(piece, index in annotations.marked))
+            if note := annotations.notes.get(index):
+                parts.append(self._note(note, alone=parts[-1].endswith("\n")))
+        return "".join(parts)
 
-    def _piece(self, piece: Piece) -> str:
+    def _note(self, html: str, *, alone: bool) -> str:
+        """A note after a block, or a character inside one that holds its place until the block ends."""
+        if alone:
+            return f"{self.mark(html)}\n\n"
+        character = self.mark("")
+        self.notes[character] = html
+        return character
+
+    def _piece(self, piece: Piece, corrected: bool) -> str:
         if isinstance(piece, Prose):
             return piece.text
         if isinstance(piece, Printed):
             text = plain(piece.number, self.marker.tally)
-            return self.mark(self.marker.number(piece.number), text, piece.line, piece.column)
+            html: str = self.marker.number(piece.number)
+            html = f'<span class="outdated">{html}</span>' if corrected else html
+            return self.mark(html, text, piece.line, piece.column)
         if isinstance(piece, ClaimStart):
             return self.mark(self.marker.claim(piece.prefix))
         if isinstance(piece, StatementStart):
-            return self._statement(piece)
+            return self._statement(piece, corrected)
         if isinstance(piece, End):
             block = isinstance(piece.of, StatementStart) and piece.of.block
             return f"\n\n{self.mark('</div>')}\n\n" if block else self.mark("</span>")
         return f"\n\n{self.mark(self.insert(piece))}\n\n"
 
-    def _statement(self, piece: StatementStart) -> str:
-        name = escape(piece.name)
-        attributes = f'class="statement" id="{escape(self.source_id)}-{name}" data-statement="{name}"'
+    def _statement(self, piece: StatementStart, corrected: bool) -> str:
+        name, classes = escape(piece.name), f"statement{' corrected' if corrected else ''}"
+        attributes = f'class="{classes}" id="{escape(self.source_id)}-{name}" data-statement="{name}"'
         if piece.block:
             return f"\n\n{self.mark(f'<div {attributes}>')}\n\n"
         return self.mark(f"<span {attributes}>")
@@ -97,15 +126,19 @@ class Sheet:
         """The page with its marks and its references in place; raises Refused where a mark cannot stand."""
         refusals: list[Refusal] = []
         enclosed: list[str] = []
+        hanging = Hanging(self.notes)
         parts = _TAG.split(html)
         for index, part in enumerate(parts):
             if index % 2:
                 _enter(enclosed, part)
                 refusals += [self._misplaced(found[0], _ATTRIBUTE) for found in _MARKS.finditer(part)]
-            elif enclosed:
+                parts[index] = hanging.tag(part)
+                continue
+            parts[index] = hanging.text(part)
+            if enclosed:
                 refusals += self._enclosed(part, _CODE if set(enclosed) != {"a"} else _LINK)
             else:
-                parts[index] = REFERENCE.sub(self._reference, part)
+                parts[index] = REFERENCE.sub(self._reference, parts[index])
         if refusals:
             raise Refused(refusals)
         html = _ALONE.sub(lambda match: self._block(match[1]) or match[0], "".join(parts))
@@ -114,9 +147,7 @@ class Sheet:
     def _block(self, character: str) -> str:
         """The HTML of a mark that stands alone, where it is a block."""
         html = self.marks[ord(character) - FIRST].html
-        return (
-            html if html.startswith(("<div", "</div", "<section", "</section", "<header", "<footer")) else ""
-        )
+        return html if html.startswith(_BLOCKS) else ""
 
     def _enclosed(self, text: str, where: str) -> Iterator[Refusal]:
         """What cannot stand inside code, or is a link inside a link."""

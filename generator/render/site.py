@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator.errata import effects, rulings
+from generator.gate import display
 from generator.disclosure import reconciliation
 from generator.gate import source as gate
 from generator.ledger import frozen
@@ -17,14 +19,17 @@ from generator.record import record as records
 from generator.record import repository
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
-from generator.render import ledger, page
+from generator.render import coverage, errata, feed, ledger, page
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
 from generator.render.tally import count, leaves
 from generator.report.refusal import Refusal, Refused, Report
 
-MADE = ("findings/index.md", "kill-criteria.md", "errata.md", "payloads/index.md", "registered.md")
+MADE = (
+    *("findings/index.md", "kill-criteria.md", "errata.md", "errata-pass.md"),
+    *("payloads/index.md", "registered.md", "coverage.md"),
+)
 """Pages that the generator makes beside those of findings and payloads."""
 
 STYLESHEET = "assets/findings.css"
@@ -70,7 +75,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
     report.extend(_reserved(record))
     report.extend(reconciliation.faults(record))
-    report.extend(erratum.faults(evaluations.values()))
+    report.extend(_corrected(record, evaluations))
     report.pages = len(evaluations)
     return report
 
@@ -79,6 +84,15 @@ def _further(refusals: list[Refusal], evaluations: Iterable[Evaluation]) -> list
     """What the gate refuses beyond what evaluation refused at the same place for the same reason."""
     known = {(r.path, r.line, r.column, r.code) for each in evaluations for r in each.refusals}
     return [r for r in refusals if (r.path, r.line, r.column, r.code) not in known]
+
+
+def _corrected(record: Record, evaluations: dict[str, Evaluation]) -> Iterator[Refusal]:
+    """What is wrong with errata, with what they make of the record, and with the pass over them."""
+    yield from erratum.faults(evaluations.values())
+    traced = effects.trace(record.payloads, evaluations.values())
+    yield from traced.refusals
+    if record.errata_pass:
+        yield from rulings.faults(record.errata_pass, evaluations, traced)
 
 
 def _reserved(record: Record) -> Iterator[Refusal]:
@@ -107,14 +121,22 @@ def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) 
     if record.landing is None and not any(each.path == "site_src/index.md" for each in record.pages):
         standing_in = _default_landing()
         evaluations = {**evaluations, LANDING: evaluate(record, standing_in)}
-    book = Book(record, evaluations, count(record, evaluations.values()))
+    traced = effects.trace(record.payloads, evaluations.values())
+    book = Book(record, evaluations, count(record, evaluations.values(), traced), traced)
     pages = {each.source: each for each in _pages(book)}
     files = {path: payload.data for path, payload in record.payloads.items()}
-    return Site(record, pages, {**files, STYLESHEET: asset("findings.css")}, report)
+    files |= {STYLESHEET: asset("findings.css"), errata.FEED: feed.atom(_name(record), traced.effects)}
+    return Site(record, pages, files, report)
+
+
+def _name(record: Record) -> str:
+    """What the site is called, for readers who follow it elsewhere."""
+    return next((text for *_, text in display.configuration(record.root)), "This record")
 
 
 def _pages(book: Book) -> list[Page]:
     """Every page, in the order of the navigation."""
+    record = book.record
     make = {"template": page.landing, "page": page.authored}
     written = [
         make[each.source.kind](book, each) for each in book.evaluations.values() if each.source.kind in make
@@ -124,9 +146,11 @@ def _pages(book: Book) -> list[Page]:
         page.findings_index(book),
         *(page.finding(book, each) for each in book.of_kind("finding")),
         page.kill_criteria(book),
-        page.errata(book),
+        errata.page(book),
+        *([errata.ruled(book, record.errata_pass)] if record.errata_pass else []),
         page.payloads_index(book),
         *([ledger.page(book)] if book.orders else []),
+        coverage.page(),
         *(page.payload(book, each) for each in book.record.payloads.values()),
     ]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from generator.errata import rulings
+from generator.errata.effects import Traced
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Number, Shown
 from generator.record.keys import STATUSES
 from generator.record.record import Record
+from generator.record.source import Source
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Tally:
         return self.values[rule]
 
 
-def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
+def count(record: Record, evaluations: Iterable[Evaluation], traced: Traced) -> Tally:
     """Apply every rule of the table."""
     findings = record.findings
     values: dict[str, object] = {
@@ -30,7 +33,7 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
         "payloads-count": len(record.payloads),
         "kills-count": len(record.kills),
         "errata-count": len(record.errata),
-        "numbers-count": sum(_numbers(each) for each in evaluations),
+        "numbers-count": sum(_numbers(each, traced) for each in evaluations),
     }
     for status in STATUSES:
         values[f"findings-count:{status}"] = sum(each.string("status") == status for each in findings)
@@ -39,17 +42,26 @@ def count(record: Record, evaluations: Iterable[Evaluation]) -> Tally:
         values[f"sha256:{path}"] = payload.sha256
     for erratum in record.errata:
         values[f"erratum-date:{erratum.id}"] = erratum.string("date")
+    if record.errata_pass:
+        values |= _ruled(record.errata_pass)
     if record.version:
         values["version"] = record.version
     return Tally({rule: str(value) for rule, value in values.items()})
 
 
-def _numbers(evaluation: Evaluation) -> int:
-    """What a source adds to the pages of findings: all its numbers, or those that an erratum corrects."""
-    if evaluation.source.kind == "erratum":
-        shown = [piece.number for piece in evaluation.corrected]
-    else:
-        shown = list(evaluation.printed) if evaluation.source.kind == "finding" else []
+def _ruled(source: Source) -> dict[str, object]:
+    """The day of a pass over the errata and how it ruled."""
+    ruled = [row.ruling for row in rulings.rows(source)]
+    counts = {f"rulings-count:{each}": ruled.count(each) for each in rulings.RULINGS}
+    return {"pass-date": source.string("date"), "rulings-count": len(ruled), **counts}
+
+
+def _numbers(evaluation: Evaluation, traced: Traced) -> int:
+    """What stands on the page of a finding: its numbers, and those of the notes beside them."""
+    if evaluation.source.kind != "finding":
+        return 0
+    notes = (note for each in traced.effects for note in each.notes if note.source is evaluation.source)
+    shown = [*evaluation.printed, *(number for note in notes for number in note.numbers)]
     return leaves(shown) + sum(isinstance(number, Derived) for number in shown)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from generator.errata import effects
 from generator.number import prefix as prefixes
 from generator.number.claim import Judgement
 from generator.number.evaluate import Evaluation
@@ -22,7 +23,7 @@ Evaluations = Mapping[str, Evaluation]
 def explain(record: Record, evaluations: Evaluations, reference: str) -> str:
     """The chain behind everything that a reference points at; raises Unknown."""
     target = resolve(record, reference)
-    tally = count(record, evaluations.values())
+    tally = count(record, evaluations.values(), effects.trace(record.payloads, evaluations.values()))
     if isinstance(target, InPayload):
         lines = list(_of_payload(evaluations, tally, target))
         cited = [target.payload.path]
