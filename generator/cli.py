@@ -252,7 +252,8 @@ def _traced(report: Report) -> str:
     total = report.numbers + report.derived
     return (
         f"{total} numbers traced to their lines ({report.derived} of them derived), {report.claims} claims "
-        f"checked, {report.computed} numbers computed, on {report.pages} pages."
+        f"checked, {report.computed} numbers computed, on {report.pages} pages.\n"
+        f"Exempt: {text.exempt(report) or 'nothing'}; by page and by use in coverage.html."
     )
 
 

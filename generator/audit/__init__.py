@@ -3,7 +3,8 @@
 It shares no code with the number and render packages: its byte scanner, evaluator and rounding are its own.
 """
 
+from generator.audit.coverage import Coverage
 from generator.audit.crew import Crew
 from generator.audit.site import Audit, begin, verify
 
-__all__ = ["Audit", "Crew", "begin", "verify"]
+__all__ = ["Audit", "Coverage", "Crew", "begin", "verify"]

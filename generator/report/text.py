@@ -30,9 +30,14 @@ def summary(report: Report) -> str:
             f"{report.computed} computed",
         ]
     )
-    exempt = "".join(f", {count} {kind}" for kind, count in sorted(report.exempt.items()))
+    passed = exempt(report)
     pages = _counted(report.pages, "page")
-    return f"{refusals}, {warnings}; {traced} on {pages}" + (f"; exempt: {exempt[2:]}" if exempt else "")
+    return f"{refusals}, {warnings}; {traced} on {pages}" + (f"; exempt: {passed}" if passed else "")
+
+
+def exempt(report: Report) -> str:
+    """How much passed without a proof, by kind of exemption; empty where nothing did."""
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(report.exempt.items()))
 
 
 def _counted(count: int, noun: str) -> str:
