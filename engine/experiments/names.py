@@ -71,7 +71,7 @@ EXPERIMENTS = (
     Row(
         name="sideband-tap",
         record="sideband",
-        question="Do the units that the target's layers use most tell the draft anything it does not have?",
+        question="Do the active units of the target's layers tell the draft anything it does not have?",
     ),
     Row(
         name="sideband-pages",

@@ -32,6 +32,9 @@ UNPRINTED = _words(
 )
 """Front matter that is read by rules or printed as a computed value, never as text."""
 
+ITEMS = {"rulings": (".reason",), "deviations": (".what", ".reading")}
+"""Lists of entries, and what of an entry a page prints as text."""
+
 HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
     "\U000e0000-\U000e007f]|(?<=[0-9A-Za-z])[\u200c\u200d]|[\u200c\u200d](?=[0-9A-Za-z])"
@@ -86,6 +89,7 @@ def judge_record(record: Record) -> Report:
     used: set[str] = set()
     try:
         strings = [*display.configuration(record.root), *display.reasons(record.terms)]
+        strings += record.experiments.shown if record.experiments else ()
     except Refused as refused:
         report.extend(refused.refusals)
         strings = []
@@ -154,7 +158,7 @@ def _front_matter(sheet: Sheet, front: Mapping[str, object], source: Source) -> 
         if key in UNPRINTED:
             continue
         for name, text in _texts(key, value):
-            if key == "rulings" and not name.endswith(".reason"):
+            if key in ITEMS and not name.endswith(ITEMS[key]):
                 continue
             line, column = source.front_lines.get(name, (1, 1))
             start = sheet.starts[line - 1] + column - 1

@@ -12,8 +12,9 @@ import pytest
 
 from engine.contract.payload import json_schema
 from engine.decode import registry
-from engine.experiments.names import EXPERIMENTS
+from engine.experiments.names import EXPERIMENTS, FILE, published
 
+ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {"torch", "transformers", "numpy", "scipy", "pydantic", "tqdm", "safetensors"}
 LOADED = """
 import json, sys
@@ -41,6 +42,7 @@ QUICK = [
     ["--help"],
     ["list"],
     ["list", "--json"],
+    ["experiments"],
     ["fetch", "--help"],
     ["run", "--help"],
     ["check", "--help"],
@@ -79,10 +81,32 @@ def test_the_schema_printed_is_the_schema_of_the_models() -> None:
     assert json.loads(engine("schema").stdout) == json_schema()
 
 
+def test_the_list_says_which_experiments_are_only_planned() -> None:
+    shown = {row["name"]: row["state"] for row in json.loads(engine("list", "--json").stdout)["experiments"]}
+    assert shown == {row.name: "built" if row.place else "planned" for row in EXPERIMENTS}
+    assert {"built", "planned"} == set(shown.values())
+    assert "sideband-tap             planned; Do the units" in engine("list").stdout
+
+
+def test_the_published_list_of_experiments_is_the_one_the_engine_emits(tmp_path: Path) -> None:
+    committed = (ROOT / "payloads" / FILE).read_text(encoding="utf-8")
+    remedy = "run: engine experiments --out payloads, and renew its line of payloads/SHA256SUMS"
+    assert committed == published(), remedy
+    assert engine("experiments", "--out", str(tmp_path / "out")).stdout == published()
+    assert (tmp_path / "out" / FILE).read_text(encoding="utf-8") == published()
+
+
+def test_no_experiment_is_listed_twice_and_none_shares_a_payload() -> None:
+    names = [row.name for row in EXPERIMENTS]
+    payloads = [name for row in EXPERIMENTS for name in row.payloads]
+    assert len(set(names)) == len(names) and len(set(payloads)) == len(payloads)
+    assert all(bool(row.payloads) == row.built for row in EXPERIMENTS)
+
+
 def test_every_experiment_in_the_table_can_be_loaded() -> None:
     from engine.experiments.table import load
 
-    for row in EXPERIMENTS:
+    for row in (row for row in EXPERIMENTS if row.built):
         experiment = load(row)
         assert callable(experiment.tasks) and callable(experiment.payloads)
 
@@ -91,6 +115,8 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
     "unknown command": (["nonsense"], 2, "No such command 'nonsense'"),
     "unknown option": (["list", "--nonsense"], 2, "No such option"),
     "unknown experiment": (["run", "nonsense"], 2, "engine: nonsense: is no experiment. Known: acceptance,"),
+    "planned experiment": (["run", "sideband-tap"], 1, "engine: sideband-tap: is planned; there is no code"),
+    "planned record": (["run", "sideband"], 1, "engine: sideband: is a record of planned experiments ("),
     "unknown model": (["fetch", "nonsense"], 2, "engine: nonsense: is no model of this engine."),
     "model that was not fetched": (["run", "distillation"], 1, "has not been fetched. Run: engine fetch"),
     "unknown payload": (["check", "a/nonsense"], 2, "engine check: a/nonsense: is no payload."),
