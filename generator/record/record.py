@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -183,7 +184,7 @@ def _named(sources: Iterable[Source], refusals: list[Refusal], root: Path) -> se
             if not named_so or path == experiments.PATH:
                 message = "A payload is a file payloads/<record>/<name>.json."
                 refusals.append(Refusal(each.path, line, column, "unknown-payload", path, message))
-            elif (root / path).is_file() or (root / path).is_symlink():
+            elif os.path.lexists(root / path):
                 named.add(path)
             elif each.kind != "kill":
                 message = "There is no such file. Run the command that makes it, or correct the path."

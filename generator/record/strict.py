@@ -44,7 +44,7 @@ def load(path: str, data: bytes, text: str) -> object:
         document = None
     except _Forbidden:
         _check_constants(path, data)
-        _check_nodes(path, grow(data))
+        _check_nodes(path, _tree(path, data, text))
         raise
     _check_depth(path, data)
     if _SURROGATE.search(data):
@@ -54,6 +54,17 @@ def load(path: str, data: bytes, text: str) -> object:
 
 def _refuse(path: str, line: int, column: int, code: str, text: str, message: str) -> NoReturn:
     raise Refused([Refusal(path, line, column, code, text, message)])
+
+
+def _tree(path: str, data: bytes, text: str) -> Node:
+    """The tree of a document that was not read to its end; raises Refused where the rest of it is no JSON."""
+    try:
+        json.loads(text, parse_float=str, parse_int=str)
+    except json.JSONDecodeError as error:
+        _refuse(path, error.lineno, error.colno, "bad-payload", "", f"Not JSON: {error.msg}.")
+    except RecursionError:
+        _check_depth(path, data)
+    return grow(data)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

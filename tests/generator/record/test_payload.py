@@ -72,6 +72,10 @@ MARGIN = '{"value": 0.006860, "unit": "tokens"}'
 BAD = {
     "duplicate key": (GOOD.replace('"unit"', '"value": 1, "unit"'), ("bad-payload", 11, 35)),
     "duplicate key, escaped": (GOOD.replace('"unit"', '"v\\u0061lue": 1, "unit"'), ("bad-payload", 11, 35)),
+    "duplicate key, then no JSON": (
+        GOOD.replace('"unit"', '"value": 1, "unit"').replace("}\n}\n", "}\n"),
+        ("bad-payload", 13, 1),
+    ),
     "NaN": (GOOD.replace("0.006860", "NaN"), ("bad-payload", 11, 25)),
     "infinity": (GOOD.replace("0.006860", "-Infinity"), ("bad-payload", 11, 25)),
     "overflow": (GOOD.replace("0.006860", "1e400"), ("bad-payload", 11, 25)),

@@ -92,6 +92,10 @@ CASES: dict[str, tuple[dict[str, str | bytes], set[tuple[str, int, int, str]]]] 
         {"findings/F-01.md": FINDING.replace("a/x.json", "a/y.json")},
         {("findings/F-01.md", 8, 6, "bad-payload")},
     ),
+    "a payload whose name no file can have": (
+        {"findings/F-01.md": FINDING.replace("a/x.json", f"a/{'y' * 400}.json")},
+        {("findings/F-01.md", 8, 6, "bad-payload")},
+    ),
     "a payload outside payloads": (
         {"findings/F-01.md": FINDING.replace("payloads/a/x.json", "payloads/../../x.json")},
         {("findings/F-01.md", 8, 6, "unknown-payload")},
