@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from generator.record import repository
+from generator.record.keys import ERRATUM_KINDS
 from generator.record.record import find_root
 from generator.report import github, json, sarif, text
 from generator.report.refusal import Refused, Report
@@ -89,6 +90,43 @@ def register(identifiers: tuple[str, ...], root: Path | None) -> None:
     for each in lines:
         click.echo(f"{each.id} is registered: {each.path}, {each.source[:12]}.")
     click.echo("Commit findings/REGISTERED; from then on neither text nor line may change.")
+
+
+@main.command()
+@click.argument("reference", metavar="F-01#STATEMENT")
+@_root
+@click.option("--kind", type=click.Choice(ERRATUM_KINDS), required=True, help="What is corrected.")
+@click.option("--payload", default="", help="The payload that holds the new value.")
+@click.option("--field", default="", metavar="PTR", help="JSON pointer of the new value.")
+@click.option("--old-field", default="", metavar="PTR", help="That of the old one, where it is another.")
+@click.option("--reason", required=True, help="Why, in words without a typed number.")
+def erratum(
+    reference: str, root: Path | None, kind: str, payload: str, field: str, old_field: str, reason: str
+) -> None:
+    """Begin an erratum on a statement, ready to build; says what it will change."""
+    from generator.errata import scaffold
+    from generator.errata.fields import Request, Unfit
+    from generator.errata.telling import told
+    from generator.render import site
+
+    finding, _, statement = reference.partition("#")
+    record, evaluations = site.gather(_found(root))
+    report = site.judge(record, evaluations)
+    if report.refusals:
+        _finish(report, "text")
+    try:
+        made = scaffold.draft(
+            record, evaluations, Request(finding, statement, kind, reason, payload, field, old_field)
+        )
+        scaffold.write(made)
+    except Unfit as unfit:
+        _misuse(str(unfit))
+    except Refused as refused:
+        _finish(Report(list(refused.refusals)), "text")
+    except OSError as error:
+        _misuse(f"{error.filename or scaffold.FOLDER} cannot be written: {error.strerror}.")
+    for line in (*told(made.effects), *scaffold.left(made)):
+        click.echo(line)
 
 
 @main.command()

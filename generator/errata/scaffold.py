@@ -50,7 +50,7 @@ def draft(record: Record, evaluations: Mapping[str, Evaluation], request: Reques
     everything = {**evaluations, path: found}
     report = gate.check_sources([written], record.terms, record.ids)
     faults = (*found.refusals, *report.refusals, *erratum.faults(everything.values()))
-    if refusals := [each for each in faults if each.path == path]:
+    if refusals := [each for each in faults if each.path == path or each.code == "bad-erratum"]:
         raise Refused(refusals)
     traced = effects.trace(record.payloads, everything.values())
     if traced.refusals:
@@ -73,6 +73,14 @@ def write(made: Draft) -> None:
     finally:
         Path(name).unlink()
     register.append(made.record, made.effects.erratum.source.id)
+
+
+def left(made: Draft) -> Iterator[str]:
+    """What was written, and what remains to be done."""
+    for path in made.effects.erratum.source.payloads.values():
+        if why := made.record.repository.standing(path):
+            yield f"warning: {path} {why}. Commit it with the erratum."
+    yield f"{made.path} is written and registered: commit it with {ledger.PATH}."
 
 
 def _current(record: Record, evaluations: Mapping[str, Evaluation]) -> Correction:
