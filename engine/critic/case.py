@@ -87,7 +87,7 @@ def read(source: Source, label: Label, evidence: Evidence) -> Case:
     """Look up every field of a label's rules; `BadData` with the rule's place."""
     readings: dict[Field, Reading] = {}
     for name, condition in label.rules.items():
-        place = f"{source.path} {name}"
+        place = f"{source.path} {label.key(name)}"
         for field in rule.fields(condition):
             readings[field] = evidence.read(field, source.payloads, place)
         for each in _comparisons(condition):

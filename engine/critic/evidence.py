@@ -139,9 +139,9 @@ class Evidence:
         state = document.content.get("state")
         if not state or not state["rows"]:
             raise BadData("its payload", "holds no state.", "Write it again with state.")
-        grid = np.array(state["rows"], dtype=np.int64)
-        if grid.ndim != 2 or grid.shape[1] != len(state["columns"]):
+        if any(len(row) != len(state["columns"]) for row in state["rows"]):
             raise BadData("the state", "has rows of another length than its columns.", "Write it again.")
+        grid = np.array(state["rows"], dtype=np.int64)
         rows = {name: grid[:, at] for at, name in enumerate(state["columns"])}
         if len(set(rows["cluster"].tolist())) != len(grid):
             raise BadData("the state", "holds a cluster twice.", "Write one row a cluster.")

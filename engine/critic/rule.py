@@ -27,6 +27,7 @@ DEPTH_LIMIT = 120
 """Levels of the deepest tree that is walked."""
 
 _KEY = re.compile(r"""("[^"\n]*"|'[^'\n]*')|\.\s*([A-Za-z_]\w*)""")
+_LEXICON = re.compile(r"""(?:"[^"\\]*"|'[^'\\]*'|[A-Za-z0-9_\s.,<>=!+*/()\[\]-])*""")
 _STRING = re.compile(r"""(["'])[^"'\\\n]*\1""")
 
 Value = Any
@@ -101,6 +102,8 @@ class _Reader:
     def tree(self) -> ast.expr:
         if len(self.text) > LENGTH_LIMIT:
             self.refuse(f"is longer than {LENGTH_LIMIT} characters.")
+        if not _LEXICON.fullmatch(self.text):
+            self.refuse("holds a character that has no meaning there.")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -144,7 +147,8 @@ class _Reader:
 
     def call(self, node: ast.Call) -> Operation:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name not in _FUNCTIONS or node.keywords or (len(node.args) == 1) != (name == "abs"):
+        fits = len(node.args) == 1 if name == "abs" else len(node.args) > 1
+        if name not in _FUNCTIONS or node.keywords or not fits:
             self.refuse(f"holds {self.source(node)!r}; only min, max of several and abs of one are known.")
         return Operation(name, tuple(self.expression(argument) for argument in node.args))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.contract import store
-from engine.contract.errors import BadData, UnknownName
+from engine.contract.errors import EngineError, UnknownName
 from engine.critic import report, source
 from engine.critic.evidence import Evidence
 from engine.critic.judge import Judged, judge
@@ -61,6 +61,10 @@ def main(root: Path, names: Sequence[str], out: Path | None) -> int:
     """The command: print and return the exit code; 2 for a name that is not there."""
     try:
         return run(root, names, out)
-    except (BadData, UnknownName) as error:
+    except source.Unreadable as unreadable:
+        for fault in unreadable.faults:
+            print(f"engine critic: {fault}", file=sys.stderr)
+        return 1
+    except EngineError as error:
         print(f"engine critic: {error}", file=sys.stderr)
         return 2 if isinstance(error, UnknownName) else 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,14 @@ _PAYLOAD = re.compile(r"payloads/([a-z0-9-]+)/([a-z0-9-]+)\.json")
 Kind = Literal["status", "verdict", "outcome"]
 
 
+class Unreadable(Exception):
+    """Sources that cannot be read, each with its place."""
+
+    def __init__(self, faults: Sequence[BadData]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(f"{len(faults)} sources cannot be read")
+
+
 @dataclass(frozen=True)
 class Label:
     """A word that rules decide. `written` is the author's, None where the word is only computed."""
@@ -33,6 +41,10 @@ class Label:
     written: str | None
     texts: Mapping[str, str]
     rules: Mapping[str, Condition]
+
+    def key(self, name: str) -> str:
+        """Where the front matter holds a rule."""
+        return f"verdict_when {name}" if self.kind == "verdict" else f"{name}_when"
 
     def word(self, truths: Mapping[str, bool]) -> str:
         """What the rules give."""
@@ -85,10 +97,17 @@ def read(root: Path, path: str) -> Source:
 
 
 def read_all(root: Path) -> list[Source]:
-    """Every finding and kill criterion of a record's folder, in order of their ids."""
+    """Every finding and kill criterion of a record's folder, by id; `Unreadable` with all that is wrong."""
     names = [path.stem for path in (root / "findings").glob("*.md") if NAME.fullmatch(path.stem)]
-    ordered = sorted(names, key=lambda name: (name[0], int(name[2:])))
-    return [read(root, f"findings/{name}.md") for name in ordered]
+    sources, faults = [], []
+    for name in sorted(names, key=lambda name: (name[0], int(name[2:]))):
+        try:
+            sources.append(read(root, f"findings/{name}.md"))
+        except BadData as error:
+            faults.append(error)
+    if faults:
+        raise Unreadable(faults)
+    return sources
 
 
 def _finding(front: dict[str, Any], path: str) -> list[Label]:
@@ -106,11 +125,15 @@ def _kill(front: dict[str, Any], path: str) -> list[Label]:
 
 
 def _label(kind: Kind, written: str | None, texts: dict[str, Any], path: str) -> Label:
-    for name, text in texts.items():
-        if not isinstance(text, str):
-            raise BadData(f"{path} {name}", "is no rule.", "Write one comparison, or several joined.")
-    rules = {name: rule.parse(text, f"{path} {name}") for name, text in texts.items()}
-    return Label(kind, written, {name: " ".join(text.split()) for name, text in texts.items()}, rules)
+    plain = {name: " ".join(text.split()) for name, text in texts.items() if isinstance(text, str)}
+    unread = Label(kind, written, plain, {})
+    for name in texts:
+        if name not in plain:
+            raise BadData(
+                f"{path} {unread.key(name)}", "is no rule.", "Write one comparison, or several joined."
+            )
+    rules = {name: rule.parse(text, f"{path} {unread.key(name)}") for name, text in plain.items()}
+    return Label(kind, written, plain, rules)
 
 
 def _record(paths: Any, path: str) -> str:
