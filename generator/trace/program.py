@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,15 +39,17 @@ def find(root: Path, name: str) -> str:
             f"{name} is no program of this record, so it is not run. pyproject.toml declares {known} under "
             "[project.scripts]."
         )
-    found = shutil.which(name)
-    if found is None:
+    beside = str(Path(sys.executable).parent)
+    found = [each for each in (shutil.which(name), shutil.which(name, path=beside)) if each]
+    if not found:
         raise NotRun(f"{name} is not installed here. Install the record with its engine, then try again.")
-    if not _imports(Path(found), declared[name]):
+    own = next((each for each in found if _imports(Path(each), declared[name])), None)
+    if own is None:
         raise NotRun(
-            f"{found} is not the program that pyproject.toml declares as {name}, so it is not run. Install "
-            "the record in this environment."
+            f"{found[0]} is not the program that pyproject.toml declares as {name}, so it is not run. "
+            "Install the record in this environment."
         )
-    return found
+    return own
 
 
 def _declared(root: Path) -> Mapping[str, str]:

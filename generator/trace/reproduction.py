@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from generator.number.evaluate import Evaluation
 from generator.record import payload as payloads
@@ -199,10 +200,8 @@ def report(outcomes: list[Outcome]) -> Iterator[str]:
         bad = [each for each in outcome.values if each.verdict not in GOOD and each not in outcome.cited]
         yield from (str(each) for each in bad)
     for outcome in outcomes:
-        counted: dict[str, int] = {}
-        for each in outcome.values:
-            counted[each.verdict] = counted.get(each.verdict, 0) + 1
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in counted.items() if count)
+        counted = Counter(each.verdict for each in outcome.values)
+        counts = ", ".join(f"{counted[each]} {each}" for each in get_args(Verdict) if counted[each])
         rule = "same weights, versions, inputs and configuration: equal is wanted"
         if outcome.different:
             rule = f"different {', '.join(outcome.different)}: within the committed interval is wanted"
