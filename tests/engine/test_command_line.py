@@ -85,7 +85,7 @@ def test_the_list_says_which_experiments_are_only_planned() -> None:
     shown = {row["name"]: row["state"] for row in json.loads(engine("list", "--json").stdout)["experiments"]}
     assert shown == {row.name: "built" if row.place else "planned" for row in EXPERIMENTS}
     assert {"built", "planned"} == set(shown.values())
-    assert "sideband-tap             planned; Do the units" in engine("list").stdout
+    assert "sideband-tap             planned; Do the active units" in engine("list").stdout
 
 
 def test_the_published_list_of_experiments_is_the_one_the_engine_emits(tmp_path: Path) -> None:
