@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -15,6 +16,16 @@ NUMBERS = "numbers-count"
 
 STATUSES = ("holds", "null", "open", "unrun")
 PASS = "findings/ERRATA-PASS.md"
+EXPERIMENTS = "payloads/experiments.json"
+MANIFEST = "findings/MANIFEST.json"
+UNRELEASED = "not released yet"
+LISTS = {
+    "unrun-count": "findings/UNRUN.md",
+    "withheld-count": "findings/WITHHELD.md",
+    "deviations-count": "findings/DEVIATIONS.md",
+}
+"""The source whose entries a rule counts."""
+
 SIZE_LIMIT = 4 * 1024 * 1024
 
 _FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -22,6 +33,8 @@ _SCALAR = re.compile(
     r"^(\w+):[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'\[{|>][^#\n]*?)?[ \t]*(?:[ \t]#.*)?$", re.MULTILINE
 )
 _RULED = re.compile(r"(?:^[ \t]*(?:-[ \t]+)?|[{,][ \t]*)ruling:[ \t]*([\"']?[a-z]+[\"']?)", re.MULTILINE)
+_DATED = re.compile(r"(?:^|[{,-])[ \t]*date:[ \t]*[\"']?([0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
+_TAG = re.compile(r"v(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}")
 _PAYLOADS = re.compile(r"^payloads:[^\n]*(?:\n[ \t]+[^\n]*)*", re.MULTILINE)
 _PATH = re.compile(r"payloads/[^\s\"',}\]#]+\.json")
 
@@ -32,6 +45,7 @@ class Sources:
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._root = evidence.root
+        self._tags: dict[str, str] = {}
 
     def compute(self, rule: str) -> str:
         """The value of a rule; raises Fault where the table has none of that name."""
@@ -48,11 +62,15 @@ class Sources:
             return self._ruled(name, argument)
         if rule == "version":
             return self._version()
+        if name == "read-at":
+            return self._read_at(argument)
+        if name in LISTS or name in ("deviation-date", "experiments-count"):
+            return self._disclosed(name, argument)
         counts = {"findings-count": "F-", "kills-count": "K-", "errata-count": "E-"}
         if rule in counts:
             return str(sum(path.rpartition("/")[2].startswith(counts[rule]) for path in self._fronts))
         if rule == "payloads-count":
-            return str(sum(1 for _ in self._files("payloads", "*.json")))
+            return str(len(self._payloads))
         raise Fault("untraced-number", f"{rule[:60]!r} is no rule by which the generator computes a number.")
 
     def ids(self) -> frozenset[str]:
@@ -70,6 +88,62 @@ class Sources:
             raise Fault("untraced-number", f"{status!r} is no status of a finding.")
         fronts = ((path, front) for path, front in self._fronts.items() if _is_finding(path))
         return sum(front.get("status") == status for _, front in fronts)
+
+    def _disclosed(self, name: str, argument: str) -> str:
+        """How much was not run, is withheld or was bent, of how many experiments, and when it was bent."""
+        if name == "experiments-count" and not argument:
+            return str(len(_listed(self._evidence.read(EXPERIMENTS).data)))
+        dates = _DATED.findall(_block(_front(self._root / LISTS["deviations-count"]), "deviations"))
+        if name == "deviation-date":
+            if not re.fullmatch(r"[1-9][0-9]{0,5}", argument) or int(argument) > len(dates):
+                raise Fault("unknown-id", f"{LISTS['deviations-count']} has no entry {argument[:20]}.")
+            return str(dates[int(argument) - 1])
+        if argument:
+            raise Fault("untraced-number", f"{name} takes nothing after a colon.")
+        if name == "deviations-count":
+            return str(len(dates))
+        return str(len(_keys(_block(_front(self._root / LISTS[name]), "experiments"))))
+
+    def _read_at(self, argument: str) -> str:
+        """The tag whose manifest holds the payloads as they are: of a finding, one, or all of the record."""
+        if argument not in self._tags:
+            self._tags[argument] = self._tag(argument)
+        return self._tags[argument]
+
+    def _tag(self, argument: str) -> str:
+        tag, files = self._manifest
+        if argument.startswith("F-"):
+            paths = self.declared(argument)
+        elif argument:
+            paths = {argument}
+        else:
+            paths = {*self._payloads, *(path for path in files if _PATH.fullmatch(path))} - {EXPERIMENTS}
+        if argument and not paths:
+            raise Fault("unknown-id", f"{argument[:40]!r} is no finding and no payload of this record.")
+        same = all(path in self._payloads and self._digest(path) == files.get(path) for path in paths)
+        return tag if tag and same else UNRELEASED
+
+    def _digest(self, path: str) -> str:
+        return str(self._evidence.read(path).sha256)
+
+    @cached_property
+    def _payloads(self) -> frozenset[str]:
+        """The payloads of the record, which the list of experiments is not one of."""
+        return frozenset(path for path, _ in self._files("payloads", "*.json")) - {EXPERIMENTS}
+
+    @cached_property
+    def _manifest(self) -> tuple[str, dict[str, str]]:
+        """Tag and digests of the last release, none where there was none."""
+        if not (self._root / MANIFEST).is_file():
+            return "", {}
+        try:
+            read = json.loads(self._evidence.read(MANIFEST).data)
+            tag, files = read["tag"], {str(path): str(digest) for path, digest in read["files"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            tag, files = "", {}
+        if not isinstance(tag, str) or not _TAG.fullmatch(tag):
+            raise Fault("bad-payload", f"{MANIFEST} does not say what was released.")
+        return tag, files
 
     def _version(self) -> str:
         """What CITATION.cff states after `version:`."""
@@ -140,6 +214,30 @@ def _front(file: Path) -> str:
 
 def _scalars(front: str) -> dict[str, str]:
     return {key: value.strip("\"'").strip() for key, value in _SCALAR.findall(front)}
+
+
+def _listed(data: bytes) -> list[object]:
+    """The entries of the list of experiments."""
+    try:
+        listed = json.loads(data)["experiments"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        listed = None
+    if not isinstance(listed, list):
+        raise Fault("bad-payload", f"{EXPERIMENTS} is no list of experiments.")
+    return listed
+
+
+def _block(front: str, key: str) -> str:
+    """The lines below a top-level key."""
+    found = re.search(rf"^{key}:[^\n]*\n((?:(?:[ \t-][^\n]*)?\n)*)", f"{front}\n", re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _keys(block: str) -> list[str]:
+    """The lines of a mapping that begin an entry: those indented as the first one is."""
+    lines = [line for line in block.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    return [line for line in lines if len(line) - len(line.lstrip()) == indent]
 
 
 def _payloads(front: str) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.record import document, envelope
+from generator.record import document, envelope, experiments
 from generator.record.document import Document
 
 PATH = "findings/MANIFEST.json"
@@ -25,13 +25,9 @@ class Manifest:
 
     @property
     def payloads(self) -> frozenset[str]:
-        """Paths of the payloads of the release, the list of experiments and the checksums left out."""
-        return frozenset(path for path in self.files if is_payload(path))
-
-
-def is_payload(path: str) -> bool:
-    """Whether a path of a manifest is that of a payload: a JSON file in the folder of its record."""
-    return path.startswith("payloads/") and path.endswith(".json") and path.count("/") > 1
+        """Paths of the payloads of the release, which the list of experiments is not one of."""
+        found = (path for path in self.files if path.startswith("payloads/") and path.endswith(".json"))
+        return frozenset(found) - {experiments.PATH}
 
 
 def read(root: Path) -> Manifest | None:

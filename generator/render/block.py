@@ -18,7 +18,7 @@ from generator.number.unit import NONE
 from generator.record.excerpt import Excerpt
 from generator.record.payload import Payload
 from generator.record.record import Record
-from generator.record.source import Source
+from generator.record.source import DISCLOSURES, Source
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url
 from generator.render.tally import Tally
@@ -186,4 +186,5 @@ def citation(marker: Marker, kind: str, name: str, path: str) -> Markup:
     if kind == "template":
         return Markup('<a class="ref" href="{}">front page</a>').format(marker.link("index.html"))
     url = path.removeprefix("site_src/").removesuffix(".md") + ".html"
+    url = f"{kind}.html" if path in DISCLOSURES else url
     return Markup('<a class="ref" href="{}">a page</a>').format(marker.link(url))

@@ -68,8 +68,9 @@ def complete(audited: Audit, site: Path) -> Report:
 def _written(coverage: Coverage, site: Path) -> Coverage:
     """The marks that stand in the finished files, with those that this page is going to hold."""
     marks = {path: _marks((site / path).read_text("utf-8")) for path in coverage.marks}
+    beside = marks[URL]["computed"]
     marks[URL]["computed"] = 1  # any number but none: that there is one decides how many rules there are
-    marks[URL]["computed"] = len(Coverage(marks, coverage.exempt).values())
+    marks[URL]["computed"] = beside + len(Coverage(marks, coverage.exempt).values())
     return Coverage(marks, coverage.exempt)
 
 

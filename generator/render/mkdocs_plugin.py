@@ -24,7 +24,7 @@ from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink
 
 from generator import audit
-from generator.render import coverage
+from generator.render import coverage, disclosure
 from generator.render import site as sites
 from generator.render.page import Page
 from generator.render.site import STYLESHEET, Site
@@ -187,6 +187,7 @@ def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
     made = {"findings/index.md": "Findings", "kill-criteria.md": "Kill criteria"}
     made |= {"errata.md": "Errata"}
     made |= {"errata-pass.md": "Errata pass"} if "errata-pass.md" in site.pages else {}
+    made |= {f"{kind}.md": title for kind, title in disclosure.TITLES.items() if f"{kind}.md" in site.pages}
     made |= {"payloads/index.md": "Payloads"}
     made |= {"registered.md": "Registered"} if "registered.md" in site.pages else {}
     made |= {"coverage.md": "Coverage"}

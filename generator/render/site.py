@@ -15,20 +15,22 @@ from generator.ledger import frozen
 from generator.number import erratum
 from generator.number.evaluate import Evaluation, evaluate
 from generator.number.number import Derived, Made
+from generator.record import experiments, repository
 from generator.record import record as records
-from generator.record import repository
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
-from generator.render import coverage, errata, feed, ledger, page
+from generator.render import coverage, disclosure, errata, feed, ledger, page
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
+from generator.render.stamp import stamped
 from generator.render.tally import count, leaves
 from generator.report.refusal import Refusal, Refused, Report
 
 MADE = (
     *("findings/index.md", "kill-criteria.md", "errata.md", "errata-pass.md"),
     *("payloads/index.md", "registered.md", "coverage.md"),
+    *(f"{kind}.md" for kind in disclosure.TITLES),
 )
 """Pages that the generator makes beside those of findings and payloads."""
 
@@ -123,8 +125,9 @@ def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) 
         evaluations = {**evaluations, LANDING: evaluate(record, standing_in)}
     traced = effects.trace(record.payloads, evaluations.values())
     book = Book(record, evaluations, count(record, evaluations.values(), traced), traced)
-    pages = {each.source: each for each in _pages(book)}
+    pages = {each.source: each for each in stamped(record, book.tally, _pages(book))}
     files = {path: payload.data for path, payload in record.payloads.items()}
+    files |= {experiments.PATH: record.experiments.document.data} if record.experiments else {}
     files |= {STYLESHEET: asset("findings.css"), errata.FEED: feed.atom(_name(record), traced.effects)}
     return Site(record, pages, files, report)
 
@@ -148,6 +151,7 @@ def _pages(book: Book) -> list[Page]:
         page.kill_criteria(book),
         errata.page(book),
         *([errata.ruled(book, record.errata_pass)] if record.errata_pass else []),
+        *disclosure.pages(book),
         page.payloads_index(book),
         *([ledger.page(book)] if book.orders else []),
         coverage.page(),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from generator.disclosure import deviations, reconciliation
 from generator.errata import rulings
 from generator.errata.effects import Traced
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Number, Shown
+from generator.record import manifest
 from generator.record.keys import STATUSES
 from generator.record.record import Record
 from generator.record.source import Source
@@ -44,9 +46,32 @@ def count(record: Record, evaluations: Iterable[Evaluation], traced: Traced) -> 
         values[f"erratum-date:{erratum.id}"] = erratum.string("date")
     if record.errata_pass:
         values |= _ruled(record.errata_pass)
+    values |= _disclosed(record)
+    values |= _read_at(record)
     if record.version:
         values["version"] = record.version
     return Tally({rule: str(value) for rule, value in values.items()})
+
+
+def _disclosed(record: Record) -> dict[str, object]:
+    """How much was not run or is withheld, of how much; and the days of the deviations."""
+    bent = deviations.entries(record)
+    counts: dict[str, object] = {
+        f"{kind}-count": len(reconciliation.entries(record, kind)) for kind in reconciliation.KINDS
+    }
+    counts |= {"deviations-count": len(bent)} | {f"deviation-date:{each.number}": each.date for each in bent}
+    return counts | ({"experiments-count": len(record.experiments.rows)} if record.experiments else {})
+
+
+def _read_at(record: Record) -> dict[str, object]:
+    """The tag at which payloads were read: all of them, those of a finding and its errata, or one."""
+    digests = {path: each.sha256 for path, each in record.payloads.items()}
+    about: dict[str, set[str]] = {each.id: set(each.payloads.values()) for each in record.findings}
+    for each in record.errata:
+        about.get(each.string("finding"), set()).update(each.payloads.values())
+    about |= {path: {path} for path in digests}
+    tags = {f"read-at:{name}": manifest.tag(record.manifest, digests, paths) for name, paths in about.items()}
+    return {"read-at": manifest.tag(record.manifest, digests), **tags}
 
 
 def _ruled(source: Source) -> dict[str, object]:
