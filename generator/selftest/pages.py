@@ -57,7 +57,9 @@ def pages(workplace: Workplace) -> Iterator[Fault]:
 
 
 def _surfaces(workplace: Workplace) -> Iterator[Surface]:
-    path = f"site/findings/{workplace.record.findings[0].id}.html"
+    path = next(
+        iter(f"site/findings/{each.id}.html" for each in workplace.record.findings), "site/index.html"
+    )
     page = workplace.text(path)
 
     def surface(

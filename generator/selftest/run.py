@@ -34,6 +34,24 @@ class Tally:
     misses: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
+    def add(self, kind: str, miss: str) -> None:
+        """Count one fault; an empty miss says that it was caught."""
+        self.planted[kind] += 1
+        self.caught[kind] += not miss
+        self.misses.extend([miss] if miss else [])
+
+    def holds(self, at_least: int) -> bool:
+        """Whether every fault was caught, and there were enough."""
+        return not self.misses and self.planted.total() >= at_least
+
+    def told(self, at_least: int) -> str:
+        """What was left out, every miss, and the sum."""
+        lines = [f"{count:6} left out: {what}" for what, count in self.left_out.items()]
+        lines += self.misses
+        if self.planted.total() < at_least:
+            lines.append(f"At least {at_least} faults have to be planted.")
+        return "\n".join([*lines, f"{self.planted.total()} faults planted, {self.caught.total()} caught"])
+
 
 def selftest(root: Path, say: Callable[[str], None]) -> Tally:
     """Plant every fault in a copy of a record; raises Stopped where the record itself is refused."""
@@ -50,8 +68,6 @@ def plant(workplace: Workplace, say: Callable[[str], None], groups: Iterable[str
             judge = judging.touched if kind in tally.planted else judging.everything
             with workplace.changed(fault.changes):
                 miss = fault.miss(judge(workplace, tuple(fault.changes)))
-            tally.planted[kind] += 1
-            tally.caught[kind] += not miss
-            tally.misses.extend([miss] if miss else [])
+            tally.add(kind, miss)
         say(f"{tally.planted[kind]:6} planted {tally.caught[kind]:6} caught   {kind}")
     return tally

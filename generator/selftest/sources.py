@@ -105,17 +105,23 @@ def _carrier(workplace: Workplace, kind: str) -> tuple[str, str]:
     }
     if found[kind]:
         return found[kind][0].path, found[kind][0].text
-    return _made(kind, record.findings[0])
+    return _made(kind)
 
 
-def _made(kind: str, finding: Source) -> tuple[str, str]:
+def _made(kind: str) -> tuple[str, str]:
+    none = "payloads:\n  a: payloads/selftest/none.json\n"
     front = {
-        "kill": "id: K-1\ntitle: A kill criterion\nfires_when: a.results.x > a.results.y\n"
-        "payloads:\n  a: payloads/selftest/none.json\n",
-        "erratum": f"id: E-1\nfinding: {finding.id}\nstatement: selftest\ndate: 2026-12-01\nkind: wording\n"
+        "finding": f"id: F-1\ntitle: A finding\nrecord: selftest\nstatus: open\nregime: Words\n{none}",
+        "kill": f"id: K-1\ntitle: A kill criterion\nfires_when: a.results.x > a.results.y\n{none}",
+        "erratum": "id: E-1\nfinding: F-1\nstatement: selftest\ndate: 2026-12-01\nkind: wording\n"
         "reason: Words.\npayloads: {}\n",
     }
-    path = {"kill": "findings/K-1.md", "erratum": "findings/errata/E-1.md", "template": LANDING}
+    path = {
+        "finding": "findings/F-1.md",
+        "kill": "findings/K-1.md",
+        "erratum": "findings/errata/E-1.md",
+        "template": LANDING,
+    }
     head = f"---\n{front[kind]}---\n" if kind in front else ""
     return path.get(kind, "site_src/selftest.md"), f"{head}Words.\n"
 

@@ -47,13 +47,12 @@ class Change:
 def digits(workplace: Workplace) -> Iterator[Fault]:
     """Every digit of every number that a page shows or compares, one at a time.
 
-    The first digit of a payload is planted with all that states the digest of the payload: its copy, the
-    list of checksums, every page. What is judged for the others are the pages that show the number.
+    The first digit of each payload is planted with all that states the digest of the payload: its copy,
+    the list of checksums, every page. For the others, the pages that show the number are judged.
 
     Where only a comparison rests on a number, most digits make no difference: then another digit is
     tried, and a place at which none makes one is left out and counted.
     """
-    stated: set[str] = set()
     cited = sorted(_cited(workplace).items())
     shown = [(pointer, each) for (_, pointer), each in cited if each.numbers or each.derived]
     compared = [(pointer, each) for (_, pointer), each in cited if not (each.numbers or each.derived)]
@@ -61,6 +60,7 @@ def digits(workplace: Workplace) -> Iterator[Fault]:
         ("a digit of a number that is shown", shown),
         ("a digit of a number that is only compared", compared),
     ):
+        stated: set[str] = set()
         for pointer, each in numbers:
             whole = each.payload.path not in stated
             stated.add(each.payload.path)
