@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -134,24 +136,14 @@ def erratum(
 @click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
 def build(root: Path | None, out: Path) -> None:
     """Build the site and audit it; a refused build leaves the former site as it was."""
-    from mkdocs.exceptions import Abort
-
     from generator.diff.replaced import lines
-    from generator.render.mkdocs_plugin import Stopped
-    from generator.render.publish import Misuse, publish
+    from generator.render.publish import publish
 
     found = _found(root)
     folder = (found / out).resolve()
     changed: list[str] = []
-    try:
+    with _building():
         report = publish(found, folder, lambda old, new: changed.extend(lines(old, new)))
-    except Misuse as misuse:
-        _misuse(str(misuse))
-    except Stopped as stopped:
-        _finish(stopped.report, "text")
-    except Abort as abort:
-        click.echo(str(abort), err=True)
-        sys.exit(1)
     for line in changed:
         click.echo(line)
     click.echo(_traced(report))
@@ -198,6 +190,20 @@ def verify(site: Path, root: Path | None, form: str) -> None:
     except Refused as refused:
         report = Report(list(refused.refusals))
     _finish(report, form, found)
+
+
+@main.command()
+@_root
+@click.option("--at-least", type=click.IntRange(min=0), default=0, help="Faults that have to be planted.")
+def selftest(root: Path | None, at_least: int) -> None:
+    """Plant faults in a copy of the record and its site, and see that each is refused as it should be."""
+    from generator.selftest.run import selftest as planted
+
+    found = _found(root)
+    with _building():
+        tally = planted(found, click.echo)
+    click.echo(tally.told(at_least))
+    sys.exit(0 if tally.holds(at_least) else 1)
 
 
 @main.command()
@@ -271,6 +277,25 @@ def _found(root: Path | None) -> Path:
     if found is None or not (found / "findings").is_dir():
         _misuse("There is no record here: no folder findings/ in this folder or above it.")
     return found.resolve()
+
+
+@contextmanager
+def _building() -> Iterator[None]:
+    """What ends a command that builds a site: misuse, refusals, or MkDocs itself."""
+    from mkdocs.exceptions import Abort
+
+    from generator.render.mkdocs_plugin import Stopped
+    from generator.render.publish import Misuse
+
+    try:
+        yield
+    except Misuse as misuse:
+        _misuse(str(misuse))
+    except Stopped as stopped:
+        _finish(stopped.report, "text")
+    except Abort as abort:
+        click.echo(str(abort), err=True)
+        sys.exit(1)
 
 
 def _finish(report: Report, form: str, root: Path | None = None) -> NoReturn:
