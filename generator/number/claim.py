@@ -51,12 +51,12 @@ def status(scope: Scope, source: Source) -> Judgement:
 
 
 def verdict(scope: Scope, source: Source) -> Judgement | None:
-    """The first label of verdict_when whose rule holds, None where there are no labels."""
+    """The first label of verdict_when whose rule holds, None where there are no labels; all rules are read."""
     labels = source.front.get("verdict_when")
     if not isinstance(labels, dict):
         return None
-    for label in labels:
-        found = rule(scope, front(source, "verdict_when", label))
+    rules = {label: rule(scope, front(source, "verdict_when", label)) for label in labels}
+    for label, found in rules.items():
         if found.holds:
             return Judgement(label, found.prefix, found.leaves)
     line, column = source.place("verdict_when")

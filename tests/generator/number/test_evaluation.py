@@ -279,6 +279,7 @@ RULES = {
     ("holds", "holds_when: a.results.gain"): "bad-template",
     ("holds", "verdict_when: {far: a.results.gain > 100, near: a.results.gain > 0}"): None,
     ("holds", "verdict_when: {far: a.results.gain > 100}"): "verdict-mismatch",
+    ("holds", "verdict_when: {near: a.results.gain > 0, far: a.results.none > 100}"): "unknown-field",
 }
 
 
