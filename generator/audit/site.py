@@ -213,10 +213,8 @@ class Audit:
 
     def settle(self) -> None:
         """Follow links and compare echoes, now that every page is known."""
-        values = self._counted()
-        for reading in self.readings.values():
-            if self._only is not None and reading.path not in self._only:
-                continue
+        numbers = self._numbers()
+        for reading in self._judged_pages():
             shown = f"{self.prefix}{reading.path}"
             self.refusals.extend(reading.refusals)
             for link in reading.links:
@@ -224,22 +222,40 @@ class Audit:
             if page := FINDING.fullmatch(reading.path):
                 self._undeclared(reading, shown, self.context.sources.declared(page[1]))
             self.echoes.extend((shown, echo, False) for echo in reading.echoes)
-            self._settle_counts(reading, shown, values)
+            self._settle_counts(reading, {NUMBERS: numbers})
         for shown, echo, search in self.echoes:
             self._compare(shown, echo, search)
+        if not self.refusals:  # what is refused is not counted, and would be refused here a second time
+            self._settle_coverage()
 
-    def _counted(self) -> dict[str, str]:
-        """The rules that count over the whole site, each with its value."""
-        numbers = sum(
-            reading.counts["number"] + reading.counts["derived"]
-            for path, reading in self.readings.items()
-            if FINDING.fullmatch(path)
-        )
-        return {**self.coverage().values(), NUMBERS: str(numbers)}
+    def _judged_pages(self) -> Iterator[Reading]:
+        """The pages under judgement, as they were read."""
+        paths = self.readings if self._only is None else self._only & self.readings.keys()
+        return (self.readings[path] for path in paths)
 
-    def _settle_counts(self, reading: Reading, shown: str, values: Mapping[str, str]) -> None:
-        """What a page prints of the counts is what was counted, and a page of coverage leaves nothing out."""
+    def _numbers(self) -> str:
+        """How many numbers the finished findings have."""
+        pages = (each for path, each in self.readings.items() if FINDING.fullmatch(path))
+        return str(sum(each.counts["number"] + each.counts["derived"] for each in pages))
+
+    def _settle_coverage(self) -> None:
+        """What a page prints of the coverage is what was counted, and it leaves nothing out."""
+        values: dict[str, str] = {}
+        for reading in self._judged_pages():
+            printed = {each.rule for each in reading.deferred if each.rule != NUMBERS}
+            if printed:
+                values = values or self.coverage().values()
+                self._settle_counts(reading, values)
+                for rule in left_out(printed, values):
+                    message = f"The page of coverage leaves out {rule[:80]}. Build again."
+                    self._at(reading, self.prefix + reading.path, 0, "display-mismatch", message, rule)
+
+    def _settle_counts(self, reading: Reading, values: Mapping[str, str]) -> None:
+        """What a page prints by rules that count over the whole site, by the rules that have a value here."""
+        shown = self.prefix + reading.path
         for each in reading.deferred:
+            if (each.rule == NUMBERS) != (NUMBERS in values):
+                continue
             try:
                 expected = settle(each.rule, values)
             except Fault as fault:
@@ -248,9 +264,6 @@ class Audit:
             if {each.value, each.shown} != {expected}:
                 message = f'The page shows "{each.shown[:40]}", and {expected[:40]} was counted. Build again.'
                 self._at(reading, shown, each.offset, "display-mismatch", message, each.shown)
-        for rule in left_out({each.rule for each in reading.deferred}, values):
-            message = f"The page of coverage leaves out {rule[:80]}. Build again."
-            self._at(reading, shown, reading.deferred[0].offset, "display-mismatch", message, rule)
 
     def coverage(self) -> Coverage:
         """What was read so far: proved marks and used exemptions, by file."""

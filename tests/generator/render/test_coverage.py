@@ -122,13 +122,21 @@ def test_a_page_of_coverage_that_says_otherwise_is_refused(built: Path, tmp_path
 
 def test_a_number_added_to_a_finished_page_shows_in_the_coverage_too(built: Path, tmp_path: Path) -> None:
     shutil.copytree(built, tmp_path / "record")
-    page = tmp_path / "record/site/findings/F-02.html"
+    page = tmp_path / "record/site/index.html"
     html = page.read_text("utf-8")
     mark = re.search(r"<data class=\"num\".*?</data>", html)
     assert mark
     page.write_text(html.replace("</article>", f"<p>{mark[0]}</p></article>"), "utf-8")
     refusals = verify(tmp_path / "record", tmp_path / "record/site").refusals
-    assert {each.path for each in refusals} >= {f"site/{URL}"}
+    assert {each.path for each in refusals} == {f"site/{URL}"}
+
+
+def test_a_refused_number_is_refused_once_and_not_in_the_coverage_again(built: Path, tmp_path: Path) -> None:
+    shutil.copytree(built, tmp_path / "record")
+    page = tmp_path / "record/site/reading.html"
+    page.write_text(page.read_text("utf-8").replace("</article>", "<p>7 in F-01</p></article>"), "utf-8")
+    [refusal] = verify(tmp_path / "record", tmp_path / "record/site").refusals
+    assert (refusal.path, refusal.code) == ("site/reading.html", "untraced-number")
 
 
 def _themed(block: str, text: str) -> dict[str, str | bytes | None]:
