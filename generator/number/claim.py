@@ -51,7 +51,7 @@ def status(scope: Scope, source: Source) -> Judgement:
 
 
 def verdict(scope: Scope, source: Source) -> Judgement | None:
-    """The first label of verdict_when whose rule holds, None where there are no labels; all rules are read."""
+    """The first label of verdict_when whose rule holds, None where there are none; reads all rules."""
     labels = source.front.get("verdict_when")
     if not isinstance(labels, dict):
         return None
