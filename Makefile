@@ -16,13 +16,14 @@ site: $(VENV)/.site        ## build and audit the published site
 serve: $(VENV)/.site       ## browse it, rebuilt as you edit
 	$(BIN)/findings serve
 
-test: $(VENV)/.test        ## everything that must hold: models, lint, types, layers, tests
+test: $(VENV)/.test        ## everything that must hold: models, lint, types, layers, tests, planted faults
 	$(BIN)/engine fetch smollm2
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check engine generator tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	REQUIRE_MODELS=1 $(BIN)/python -m pytest
+	$(BIN)/findings selftest --at-least 500
 
 record: $(VENV)/.test      ## run the experiments again into scratch/ and compare with what is committed
 	$(BIN)/engine fetch smollm2

@@ -59,10 +59,10 @@ def selftest(root: Path, say: Callable[[str], None]) -> Tally:
         return plant(prepare(root, Path(folder)), say)
 
 
-def plant(workplace: Workplace, say: Callable[[str], None], groups: Iterable[str] = tuple(GROUPS)) -> Tally:
+def plant(workplace: Workplace, say: Callable[[str], None], groups: Iterable[str] | None = None) -> Tally:
     """Plant the faults of some groups, one at a time; tells of each kind as soon as it is done."""
     tally = Tally(left_out=workplace.left_out)
-    faults = (fault for group in groups for fault in GROUPS[group](workplace))
+    faults = (fault for group in groups or GROUPS for fault in GROUPS[group](workplace))
     for kind, alike in groupby(faults, key=lambda fault: fault.kind):
         for fault in alike:
             judge = judging.touched if kind in tally.planted else judging.everything

@@ -1,0 +1,266 @@
+"""A gate with one check taken out makes the selftest fail, and name what slipped through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample_record
+
+from generator.audit import mark, page, predicate, site, stylesheet, surface
+from generator.audit.evidence import Evidence
+from generator.audit.reading import Context
+from generator.audit.texts import Texts
+from generator.gate import display
+from generator.gate import source as gate
+from generator.gate.numerals import Judgement, words
+from generator.number import exact, expression
+from generator.number.syntax import Literal
+from generator.record import checksums
+from generator.selftest import pages, sources
+from generator.selftest.cases import Form
+from generator.selftest.run import GROUPS, plant
+from generator.selftest.workplace import Workplace, prepare
+
+FORMS = [
+    Form("1", "Accuracy is 95%.", "untraced-number"),
+    Form("31", "three of the runs", "untraced-word"),
+]
+"""A number and a number word; the whole table is planted by the command itself."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sample record with its site."""
+    root = sample_record.write(tmp_path_factory.mktemp("record"))
+    folder = tmp_path_factory.mktemp("copy")
+    prepare(root, folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def few_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sources, pages):
+        monkeypatch.setattr(module, "forms", lambda side, names, ids: FORMS)
+
+
+def _silent(line: str) -> None:
+    pass
+
+
+def _nothing(*_: Any, **__: Any) -> Iterator[Any]:
+    return iter(())
+
+
+def _leaf_unproved(attributes: Any, text: str, evidence: Evidence) -> mark.Proof:
+    """The place is proved, the value is not."""
+    mark._place(attributes, evidence)
+    return mark.Proof("number", mark._lands(attributes), pointer=attributes["data-ptr"])
+
+
+def _place_unproved(attributes: Any, evidence: Evidence) -> Any:
+    """The value under the pointer, wherever the mark says it stands."""
+    return evidence.value(attributes["data-src"], attributes["data-ptr"], attributes["data-sha256"])
+
+
+def _literal_allowed(self: Any, token: Any) -> Literal:
+    from fractions import Fraction
+
+    return Literal(Fraction(int(token.text)), token.offset)
+
+
+JUDGE = exact.judge
+HOLDS = predicate.Trace.holds
+
+
+def _true_source(*arguments: Any) -> Any:
+    return replace(JUDGE(*arguments), holds=True)
+
+
+def _true_page(self: Any, node: Any, depth: int = 0) -> bool:
+    HOLDS(self, node, depth)
+    return True
+
+
+def _literal_on_page(self: Any, text: str) -> predicate.Operand:
+    from fractions import Fraction
+
+    return predicate.Operand(Fraction(text), None)
+
+
+BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
+    "values are not compared": (
+        "digits",
+        mark,
+        "_leaf",
+        _leaf_unproved,
+        {"a digit of a number that is shown"},
+    ),
+    "digests are not compared": (
+        "places",
+        Evidence,
+        "hashed",
+        lambda self, path, sha256: self.read(path),
+        {"a digest", "a digest in an expression", "the digest of a block"},
+    ),
+    "places are not compared": ("places", mark, "_place", _place_unproved, {"a line", "a span"}),
+    "pointers are not resolved to their place": (
+        "pointers",
+        mark,
+        "_place",
+        _place_unproved,
+        {"a pointer to an equal neighbour"},
+    ),
+    "links are not followed": ("places", site.Audit, "_follow", lambda *_: None, {"the line of a link"}),
+    "blocks are taken as they are": (
+        "places",
+        page.Reader,
+        "_verbatim",
+        lambda self, given, token: setattr(self, "_skip", self.html.index("</pre>", token.end())),
+        {"the lines of a block", "the digest of a block"},
+    ),
+    "copies are not compared": (
+        "places",
+        site.Audit,
+        "_copy",
+        lambda self, file: None,
+        {"a changed copy of a payload"},
+    ),
+    "checksums are not compared": ("places", checksums, "check", _nothing, {"a checksum"}),
+    "no text of a page is judged": (
+        "typed",
+        Context,
+        "judge",
+        lambda self, text: Judgement(),
+        {"a number typed by hand"},
+    ),
+    "attributes are not read": (
+        "pages",
+        surface,
+        "spoken",
+        lambda name, given: [],
+        {"a page: alt", "a page: title attribute", "a page: aria-label", "a page: description"},
+    ),
+    "stylesheets are not read": (
+        "pages",
+        stylesheet,
+        "printed",
+        _nothing,
+        {"a page: style", "a file: stylesheet"},
+    ),
+    "linked data is not read": (
+        "pages",
+        Texts,
+        "linked_data",
+        lambda *_: None,
+        {"a page: linked data"},
+    ),
+    "the search index is not read": (
+        "pages",
+        site.Audit,
+        "read_search",
+        lambda self: None,
+        {"a file: title in the search index", "a file: text in the search index"},
+    ),
+    "other files are not read": (
+        "pages",
+        site.Audit,
+        "read_others",
+        lambda self: None,
+        {"a file: sitemap", "a file: feed", "a file: drawing in a file", "a file: plain text"},
+    ),
+    "titles need no passage that they repeat": (
+        "pages",
+        site.Audit,
+        "_compare",
+        lambda *_: None,
+        {"a page: title", "a page: navigation", "a page: table of contents"},
+    ),
+    "number words pass on pages": ("pages", words, "spans", _nothing, {"a page: body", "a file: feed"}),
+    "number words pass in sources": (
+        "sources",
+        words,
+        "spans",
+        _nothing,
+        {"a source: finding, body", "a source: mkdocs.yml, nav"},
+    ),
+    "front matter is not judged": (
+        "sources",
+        gate,
+        "_front_matter",
+        lambda *_: None,
+        {"a source: finding, title", "a source: page, description", "a source: label of a verdict"},
+    ),
+    "the configuration is not judged": (
+        "sources",
+        display,
+        "configuration",
+        _nothing,
+        {"a source: mkdocs.yml, site_name", "a source: mkdocs.yml, nav"},
+    ),
+    "reasons of names are not judged": (
+        "sources",
+        display,
+        "reasons",
+        _nothing,
+        {"a source: terms.toml, reason"},
+    ),
+    "literals pass in sources": (
+        "literals",
+        expression._Parser,
+        "literal",
+        _literal_allowed,
+        {"a source: literal in an expression"},
+    ),
+    "literals pass on pages": (
+        "literals",
+        predicate.Trace,
+        "_literal",
+        _literal_on_page,
+        {"a page: literal in an expression", "a page: literal in place of a field"},
+    ),
+    "claims are true in sources": (
+        "claims",
+        exact,
+        "judge",
+        _true_source,
+        {"a source: claim made false"},
+    ),
+    "claims are true on pages": (
+        "claims",
+        predicate.Trace,
+        "holds",
+        _true_page,
+        {"a page: claim made false"},
+    ),
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_sharp_gate_catches_all(group: str, folder: Path) -> None:
+    tally = plant(Workplace(folder), _silent, [group])
+    assert tally.misses == []
+    assert tally.planted == tally.caught
+    assert tally.planted.total() > 0
+
+
+@pytest.mark.parametrize(("group", "owner", "name", "blunt", "kinds"), BLUNTED.values(), ids=BLUNTED.keys())
+def test_a_blunted_gate_is_found_out(
+    group: str,
+    owner: object,
+    name: str,
+    blunt: Callable[..., Any],
+    kinds: set[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(owner, name, blunt)
+    tally = plant(Workplace(folder), _silent, [group])
+    assert {kind for kind in tally.planted if tally.caught[kind] < tally.planted[kind]} >= kinds
+    assert len(tally.misses) == tally.planted.total() - tally.caught.total()
+    assert all(re.match(r"[^:]+:[0-9]+: missed: ", miss) for miss in tally.misses)
+    assert not tally.holds(0)

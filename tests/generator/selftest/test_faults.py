@@ -1,0 +1,145 @@
+"""What a fault is, where it is planted, and when it counts as caught."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import sample_record
+
+from generator.report.refusal import Refusal
+from generator.selftest import exact, judging, run, values
+from generator.selftest.cases import forms
+from generator.selftest.fault import Fault
+from generator.selftest.mark import marks
+from generator.selftest.workplace import Workplace, prepare
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sample record with its site."""
+    root = sample_record.write(tmp_path_factory.mktemp("record"))
+    folder = tmp_path_factory.mktemp("copy")
+    prepare(root, folder)
+    return folder
+
+
+def _refusals(*codes: str) -> list[Refusal]:
+    return [Refusal("site/a.html", 1, column, code, "", "") for column, code in enumerate(codes, 1)]
+
+
+def _fault(due: dict[str, int], barred: frozenset[str] = frozenset()) -> Fault:
+    return Fault("a line", "site/a.html", 7, "3 → 4", due, {}, barred)
+
+
+@pytest.mark.parametrize(
+    ("due", "barred", "codes", "found"),
+    [
+        ({"place-mismatch": 1}, frozenset(), (), "found nothing"),
+        ({"place-mismatch": 1}, frozenset(), ("bad-page",), "found bad-page"),
+        ({"place-mismatch": 2}, frozenset(), ("place-mismatch",), "due 2 × place-mismatch"),
+        (
+            {"place-mismatch": 1},
+            frozenset({"payload-changed"}),
+            ("place-mismatch", "payload-changed"),
+            "found payload-changed, place-mismatch",
+        ),
+    ],
+)
+def test_a_fault_without_its_own_refusal_is_a_miss_with_its_place(
+    due: dict[str, int], barred: frozenset[str], codes: tuple[str, ...], found: str
+) -> None:
+    miss = _fault(due, barred).miss(_refusals(*codes))
+    assert miss.startswith("site/a.html:7: missed: a line: 3 → 4: ")
+    assert found in miss
+
+
+def test_a_fault_with_all_its_refusals_is_caught_whatever_else_is_refused() -> None:
+    fault = _fault({"place-mismatch": 2}, frozenset({"bad-payload"}))
+    assert fault.miss(_refusals("place-mismatch", "unknown-id", "place-mismatch")) == ""
+
+
+def test_every_mark_of_a_page_is_found_and_can_be_changed(folder: Path) -> None:
+    page = (folder / "site/findings/F-01.html").read_text("utf-8")
+    found = list(marks("site/findings/F-01.html", page))
+    assert len(found) == page.count('<data class="num') + page.count(" data-claim=")
+    for mark in found:
+        for name, value in mark.attributes.items():
+            changed = next(
+                each for each in marks(mark.path, mark.changed(name, value + "&")) if each.start == mark.start
+            )
+            assert changed.attributes == {**mark.attributes, name: value + "&"}
+    first = next(mark for mark in found if mark.is_leaf)
+    assert first.typed() == page[: first.start] + first.text + page[first.end :]
+
+
+def test_each_digit_of_each_number_is_changed_or_left_out_with_a_count(folder: Path) -> None:
+    workplace = Workplace(folder)
+    planted = [fault.what for fault in values.digits(workplace)]
+    shown = {mark.attributes["value"] for mark in workplace.marks if mark.is_leaf and not mark.is_text}
+    low = "/results/tokens_per_check/low"
+    assert sum(what.startswith(f"{low}: 2.4102 → ") for what in planted) == 5
+    assert len(set(planted)) == len(planted)
+    assert len(planted) >= sum(character.isdigit() for value in shown for character in value)
+
+
+def test_a_digit_on_which_nothing_depends_is_left_out(tmp_path: Path) -> None:
+    finding = sample_record.NULL.replace(
+        "{{ a.results.margin | ci(3) }}, at", "{{ a.results.margin | signed(3) }}, at"
+    )
+    first = sample_record.FINDING.replace(
+        "- **{{ a.results.margin | ci(4, signed=true) }}** is the margin.\n", ""
+    )
+    root = sample_record.write(tmp_path / "record", {"findings/F-01.md": first, "findings/F-02.md": finding})
+    (tmp_path / "copy").mkdir()
+    workplace = prepare(root, tmp_path / "copy")
+    planted = [fault for fault in values.digits(workplace) if "only compared" in fault.kind]
+    assert planted == []
+    assert workplace.left_out.total() == len("00110") + len("00021")
+
+
+def test_a_changed_digit_is_given_away_by_no_digest(folder: Path) -> None:
+    workplace = Workplace(folder)
+    fault = next(values.digits(workplace))
+    assert {"payloads/SHA256SUMS", "site/payloads/acceptance/lookup.json"} < set(fault.changes)
+    with workplace.changed(fault.changes):
+        codes = Counter(each.code for each in judging.everything(workplace, tuple(fault.changes)))
+    assert codes["display-mismatch"] == fault.due["display-mismatch"]
+    assert not codes.keys() & values.GIVEN_AWAY
+
+
+def test_the_copy_is_as_it_was_once_the_fault_is_taken_out(folder: Path) -> None:
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    run.plant(Workplace(folder), lambda line: None, ["typed", "claims", "literals"])
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+
+
+def test_a_form_that_a_name_or_an_id_of_the_record_covers_is_none() -> None:
+    every = {form.text for form in forms("source", (), ())}
+    known = {form.text for form in forms("source", ("p95",), ("F-99",))}
+    assert every - known == {"p955", "F-99 says so"}
+
+
+PLUS = ["+", ["p", "/a", "d"], ["p", "/b", "d"]]
+FIELDS = {"/a": Fraction(1, 2), "/b": Fraction(3)}
+
+
+@pytest.mark.parametrize(
+    ("tree", "holds"),
+    [
+        ([">", PLUS, "3"], True),
+        (["<=", PLUS, "7/2"], True),
+        (["not", [">", PLUS, "3"]], False),
+        (["and", ["!=", PLUS, "3"], ["==", ["*", ["p", "/a", "d"], "2"], "1"]], True),
+        (["or", ["<", ["abs", ["neg", ["p", "/b", "d"]]], "3"], [">=", ["max", "2", "1"], "2"]], True),
+        (["<", ["/", ["p", "/b", "d"], ["p", "/a", "d"]], ["min", "6", "7"]], False),
+    ],
+)
+def test_conditions_are_evaluated_exactly(tree: list[object], holds: bool) -> None:
+    assert exact.holds(tree, lambda path, pointer: FIELDS[pointer]) is holds
+
+
+def test_the_fields_of_an_expression_are_found() -> None:
+    assert [leaf[1] for leaf in exact.leaves([">", PLUS, "3"])] == ["/a", "/b"]
