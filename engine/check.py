@@ -1,25 +1,30 @@
 """Recompute published numbers from committed state: standard library and numpy, nothing else.
 
     python -m engine.check F-01                      every number that finding cites
+    python -m engine.check F-01#tokens               those of one statement
     python -m engine.check acceptance/lookup-greedy  every number of that payload
+    python -m engine.check <address>                 a number's address, pasted from the site
 
 Each estimate states how it follows from the payload's `state`; it is made again from there and must
-come out with the same digits, all of them.
+come out with the same digits, all of them. `engine.address` tells what is understood.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from engine import address
+from engine.address import Pointer, Wanted
 from engine.contract.errors import BadData, UnknownName
-from engine.stats.statistic import Table, compute
+
+if TYPE_CHECKING:  # numpy is loaded within the seconds that are told
+    from engine.stats.statistic import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPARED = (
@@ -36,6 +41,12 @@ COMPARED = (
 )
 
 
+class Digits(str):
+    """A decimal number as it is written."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Line:
     """One number, committed and recomputed. `recomputed` is None where the payload gives no way to."""
@@ -44,6 +55,7 @@ class Line:
     name: str
     committed: dict[str, Any]
     recomputed: dict[str, Any] | None
+    reason: str = "no state; re-run its command"
 
     @property
     def agrees(self) -> bool:
@@ -53,52 +65,87 @@ class Line:
     def __str__(self) -> str:
         shown = _shown(self.committed)
         if self.recomputed is None:
-            return f"-      {self.payload} {self.name}: {shown} (no state; re-run its command)"
+            return f"-      {self.payload} {self.name}: {shown} ({self.reason})"
         verdict = "equal " if self.agrees else "DIFFER"
-        again = "" if self.agrees else f", recomputed {_shown(self.recomputed)}"
-        return f"{verdict} {self.payload} {self.name}: {shown}{again}"
+        again = f"committed {shown}, recomputed {_shown(self.recomputed)}"
+        return f"{verdict} {self.payload} {self.name}: {again}{self._elsewhere()}"
+
+    def _elsewhere(self) -> str:
+        """Fields beside the value and its interval that differ."""
+        other = [key for key in self.committed if key not in ("value", "low", "high")]
+        made = self.recomputed or {}
+        differing = [key for key in other if self.committed[key] != made.get(key)]
+        return "".join(f"; {key} {self.committed[key]} against {made.get(key)}" for key in differing)
 
 
-def payload_path(name: str) -> Path:
-    """The file of a payload given as `record/name` or as a path."""
-    path = ROOT / name if name.endswith(".json") else ROOT / "payloads" / f"{name}.json"
-    if not path.is_file():
-        raise UnknownName(name, "is no payload.", "Known: " + ", ".join(all_payloads()) + ".")
-    return path
-
-
-def all_payloads() -> list[str]:
-    """Every committed payload, by name."""
-    folder = ROOT / "payloads"
-    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.json"))
-
-
-def cited_by(finding: str) -> list[str]:
-    """The payload paths that a finding's front matter names."""
-    path = ROOT / "findings" / f"{finding}.md"
-    if not path.is_file():
-        raise UnknownName(finding, "is no finding.", "See findings/.")
-    front = re.match(r"---\n(.*?)^---$", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    cited = re.findall(r"\bpayloads/[\w./-]+\.json\b", front[1]) if front else []
-    if not cited:
-        raise UnknownName(finding, "names no payload.", "There is nothing to recompute.")
-    return cited
-
-
-def check(path: Path) -> Iterator[Line]:
-    """Every number of one payload, made again from its state; `BadData` for a file that is no payload."""
+def check(wanted: Wanted) -> Iterator[Line]:
+    """The numbers asked for, made again from state; `BadData` for a file that is no payload."""
+    path = wanted.path
     try:
-        document = json.loads(path.read_bytes(), parse_float=str)
-        name, results, table = document["name"], document["results"], _table(document)
-    except (ValueError, KeyError, TypeError) as error:
+        document = json.loads(path.read_bytes(), parse_float=Digits)
+        name, table = document["name"], _table(document)
+        numbers = {tuple(pointer.split(".")): leaf for pointer, leaf in leaves(document["results"], "")}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadData(str(path), f"is no payload: {error!r}.", "Write it again with the engine.") from None
-    for pointer, leaf in leaves(results, ""):
-        committed = {key: leaf[key] for key in COMPARED if key in leaf}
-        statistic = leaf.get("statistic")
-        yield Line(name, pointer, committed, _again(statistic, table) if statistic and table else None)
+    if not wanted.pointers:
+        for pointer, leaf in numbers.items():
+            yield _line(name, pointer, leaf, table)
+    done: set[Pointer] = set()
+    for asked in wanted.pointers:
+        around = next((p for p in numbers if asked[: len(p) + 1] == ("results", *p)), None)
+        field = asked[len(around) + 1 :] if around is not None and wanted.exact else ()
+        if around is None:
+            yield from _unmade(name, document, asked, wanted)
+        elif (*around, *field) not in done:
+            done.add((*around, *field))
+            line = _line(name, around, numbers[around], table)
+            yield _part(line, numbers[around], field) if field and field != ("value",) else line
+
+
+def _line(payload: str, pointer: Pointer, leaf: dict[str, Any], table: Table | None) -> Line:
+    committed = {key: leaf[key] for key in COMPARED if key in leaf}
+    statistic = leaf.get("statistic")
+    again = _again(statistic, table) if statistic and table else None
+    return Line(payload, ".".join(pointer), committed, again)
+
+
+def _part(line: Line, leaf: dict[str, Any], field: Pointer) -> Line:
+    """One field of a number."""
+    name, committed = f"{line.name}.{'.'.join(field)}", _at(leaf, field, line.name)
+    if field[0] not in COMPARED or line.recomputed is None:
+        reason = line.reason if field[0] in COMPARED else "as committed; not a number that is made"
+        return Line(line.payload, name, {"value": committed}, None, reason)
+    made: Any = line.recomputed
+    for key in field:
+        made = made.get(key) if isinstance(made, dict) else None
+    return Line(line.payload, name, {"value": committed}, {"value": made})
+
+
+def _unmade(payload: str, document: Any, asked: Pointer, wanted: Wanted) -> Iterator[Line]:
+    """What is no result: a setting, a row of state; of what a source cites, only if it is a number."""
+    found = _at(document, asked, payload)
+    if asked[0] == "results" and isinstance(found, dict):
+        raise UnknownName("/".join(asked), f"of {payload} is no number.", f"It holds {', '.join(found)}.")
+    if wanted.exact or isinstance(found, (int, Digits)):
+        shown = found if isinstance(found, (str, int)) else json.dumps(found)
+        yield Line(payload, ".".join(asked), {"value": shown}, None, "as committed; it follows from nothing")
+
+
+def _at(place: Any, keys: Pointer, name: str) -> Any:
+    for key in keys:
+        if isinstance(place, list) and key.isdecimal() and int(key) < len(place):
+            place = place[int(key)]
+        elif isinstance(place, dict) and key in place:
+            place = place[key]
+        else:
+            known = ", ".join(place) if isinstance(place, dict) else "no fields"
+            raise UnknownName("/".join(keys), f"is no field of {name}: {key!r}.", f"There: {known}.")
+    return place
 
 
 def _table(document: dict[str, Any]) -> Table | None:
+    from engine.stats.statistic import Table
+
     state, config = document.get("state"), document.get("config", {})
     if not state:
         return None
@@ -121,6 +168,8 @@ def leaves(results: dict[str, Any], at: str) -> Iterator[tuple[str, dict[str, An
 
 
 def _again(statistic: dict[str, Any], table: Table) -> dict[str, Any]:
+    from engine.stats.statistic import compute
+
     try:
         made = compute(statistic, table)
     except (BadData, KeyError) as error:
@@ -143,11 +192,13 @@ def main(names: Sequence[str]) -> int:
     """Print one line a number; 0 where all agree, 1 where one does not, 2 for a name that is not there."""
     started = time.perf_counter()
     try:
-        paths = [payload_path(p) for name in names or all_payloads() for p in _payloads_of(name)]
-        lines = [line for path in dict.fromkeys(paths) for line in check(path)]
+        asked = names or address.all_payloads(ROOT)
+        wanted = dict.fromkeys(each for name in asked for each in address.resolve(ROOT, name))
+        found = {(line.payload, line.name): line for each in wanted for line in check(each)}
     except (UnknownName, BadData) as error:
         print(f"engine check: {error}", file=sys.stderr)
         return 2 if isinstance(error, UnknownName) else 1
+    lines = list(found.values())
     for line in lines:
         print(line)
     differing = sum(not line.agrees for line in lines)
@@ -157,10 +208,6 @@ def main(names: Sequence[str]) -> int:
         f"{compared - differing} of {compared} recomputed numbers equal, {len(lines)} in all, {seconds:.2f} s"
     )
     return 1 if differing else 0
-
-
-def _payloads_of(name: str) -> list[str]:
-    return cited_by(name) if re.fullmatch(r"F-\d+", name) else [name]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engine import check
+from engine import address, check
 from engine.contract import store
 from engine.contract.payload import ADAPTER, Leaf, Lexeme, Statistic
 from engine.stats.statistic import Table, compute
@@ -51,7 +54,14 @@ def rows() -> list[list[int]]:
     ]
 
 
-NEEDED = ("__init__.py", "check.py", "contract/__init__.py", "contract/errors.py", "contract/seeds.py")
+NEEDED = (
+    "__init__.py",
+    "address.py",
+    "check.py",
+    "contract/__init__.py",
+    "contract/errors.py",
+    "contract/seeds.py",
+)
 
 
 @dataclass
@@ -303,6 +313,7 @@ def test_a_check_loads_numpy_and_its_own_few_modules_and_nothing_else(clone: Clo
     assert roots - before - sys.stdlib_module_names == {"numpy", "engine"}
     assert {module for module in modules if module.startswith("engine")} == {
         "engine",
+        "engine.address",
         "engine.contract",
         "engine.contract.errors",
         "engine.contract.seeds",
@@ -311,3 +322,160 @@ def test_a_check_loads_numpy_and_its_own_few_modules_and_nothing_else(clone: Clo
         "engine.stats.statistic",
         "engine.stats.student",
     }
+
+
+FINDING = """---
+id: F-02
+title: "{{ a.results.nested.total | plain }} hits"
+holds_when: a.results.nested.share.low > a.results.plain and b.results.plain > 0
+payloads:
+  a: payloads/trial/one.json
+  b: payloads/trial/two.json
+---
+An a.results.nested.noise in prose, a file b.json, i.e. nothing.
+{% statement "gain" %}It gains {{ a.results.nested["gain"] | ci(2) }} over
+{{ a.config.resamples | group }} resamples at {{ a.config.level }}, {{ a.regime.target }}.{% endstatement %}
+{%- statement 'second-part' -%}{% claim a.results.nested.second.low > 0 %}More{% endclaim %}
+{%- endstatement -%}
+"""
+
+
+@pytest.fixture
+def record(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    """The clone with a finding that cites numbers, a kill criterion, and a second payload."""
+    two = clone.payload.read_text().replace('"trial/one"', '"trial/two"')
+    clone.payload.with_name("two.json").write_text(two)
+    (clone.root / "findings" / "F-02.md").write_text(FINDING)
+    kill = (
+        "---\nid: K-1\nfires_when: a.results.nested.total > 0\npayloads: {a: payloads/trial/one.json}\n---\n"
+    )
+    (clone.root / "findings" / "K-1.md").write_text(kill)
+    monkeypatch.setattr(check, "ROOT", clone.root)
+    monkeypatch.chdir(clone.root)
+    return clone
+
+
+def line_of(clone: Clone, *keys: str) -> int:
+    """The line of the payload where a field stands, found by reading the text downwards."""
+    lines = clone.payload.read_text().splitlines()
+    at = -1
+    for key in keys:
+        at = next(i for i in range(at + 1, len(lines)) if lines[i].lstrip().startswith(f'"{key}": '))
+    return at + 1
+
+
+FIVE = ["nested.total", "nested.share", "nested.gain", "config.resamples", "config.level", "nested.second"]
+REFERENCES: dict[str, list[str]] = {
+    "F-02": [*FIVE, "plain"],
+    "findings/F-02.md": [*FIVE, "plain"],
+    "site/findings/F-02.html": [*FIVE, "plain"],
+    "F-02#gain": ["nested.gain", "config.resamples", "config.level"],
+    "F-02#second-part": ["nested.second"],
+    "F-02#F-02-gain": ["nested.gain", "config.resamples", "config.level"],
+    "https://example.org/some/where/findings/F-02.html#F-02-second-part": ["nested.second"],
+    "K-1": ["nested.total"],
+    "http://127.0.0.1:8000/kill-criteria.html#K-1": ["nested.total"],
+    "payloads/trial/one.json#/results/nested/share": ["nested.share"],
+    "trial/one#/results/nested/share/value": ["nested.share"],
+    "trial/one#/results/nested/share/low": ["nested.share.low"],
+    "trial/one#/results/nested/share/bootstrap_t/high": ["nested.share.bootstrap_t.high"],
+    "trial/one#/results/nested/share/unit": ["nested.share.unit"],
+    "trial/one#/results/nested/share/statistic/numerator/0": ["nested.share.statistic.numerator.0"],
+    "trial/one#/config/resamples": ["config.resamples"],
+    "https://example.org/x/payloads/trial/one.html#L{share low}": ["nested.share.low"],
+    "file:///tmp/a%20b/site/payloads/trial/one.html#L{share value}": ["nested.share"],
+    "payloads/trial/one.json:{gain clusters}": ["nested.gain.clusters"],
+    "payloads/trial/one.json#L{target}": ["regime.target"],
+    "payloads/trial/one.json#L{rows}": ["state.rows.0"],
+}
+
+
+def filled(clone: Clone, reference: str) -> str:
+    """A reference with the number of a line in it."""
+    start, brace, rest = reference.partition("{")
+    if not brace:
+        return reference
+    keys, _, end = rest.partition("}")
+    return f"{start}{line_of(clone, *keys.split()) + (keys == 'rows')}{end}"
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_reference_names_the_numbers_it_points_at(
+    record: Clone, capsys: pytest.CaptureFixture[str], reference: str
+) -> None:
+    assert check.main([filled(record, reference)]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert {line.split()[2].removesuffix(":") for line in lines} == set(REFERENCES[reference])
+    assert re.fullmatch(r"\d of \d recomputed numbers equal, \d in all, \d+\.\d\d s", last)
+
+
+def test_a_line_shows_what_is_committed_and_what_is_recomputed(
+    record: Clone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leaf("share", "low")(document := store.loads(record.payload.read_bytes(), "x"))
+    made = store.loads(record.payload.read_bytes(), "x")["results"]["nested"]["share"]["low"]
+    changed = document["results"]["nested"]["share"]["low"]
+    record.payload.write_text(store.canonical(document))
+    assert check.main(["trial/one#/results/nested/share/low"]) == 1
+    out = capsys.readouterr().out
+    assert f"DIFFER trial/one nested.share.low: committed {changed}, recomputed {made}\n" in out
+    assert check.main(["trial/one#/results/nested/share/high"]) == 0
+    assert check.main(["F-02"]) == 1
+
+
+def test_a_difference_beside_the_interval_is_shown_too(
+    record: Clone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leaf("share", "observations")(document := store.loads(record.payload.read_bytes(), "x"))
+    record.payload.write_text(store.canonical(document))
+    assert check.main(["F-02"]) == 1
+    assert re.search(
+        r"DIFFER trial/one nested\.share: .*; observations \d+ against \d+\n", capsys.readouterr().out
+    )
+
+
+MISUSED = {
+    "F-02#nothing": "is no statement of it. Known: F-02#gain, F-02#second-part.",
+    "F-01#tokens": "Known: none.",
+    "K-9": "is no kill criterion",
+    "trial/one#/results/nested": "is no number. It holds share, second",
+    "trial/one#/results/nested/shares": "is no field of trial/one: 'shares'. There: share, second",
+    "trial/one#/results/nested/share/low/er": "is no field of",
+    "trial/one#/state/rows/99/0": "is no field of",
+    "trial/one#L1": "line 1: holds no value",
+    "trial/one#L99999": "holds no value",
+    "trial/one#nested": "is no place in a payload",
+    "https://example.org/": "no address of this record",
+    "https://example.org/records/page.html#L3": "no address of this record",
+    "https://example.org/payloads/trial/other.html#L3": "is no payload. Known: trial/one, trial/two.",
+    "https://example.org/deep/trial/one.html#L3": "no address of this record",
+    "https://example.org/F-02.html": "no address of this record",
+    "https://[bad/payloads/trial/one.html": "is no address",
+    "../one.json": "no address of this record",
+    "\x00": "no address of this record",
+}
+
+
+@pytest.mark.parametrize("reference", MISUSED)
+def test_what_cannot_be_meant_is_misuse_and_says_what_could(
+    record: Clone, capsys: pytest.CaptureFixture[str], reference: str
+) -> None:
+    assert check.main([reference]) == 2
+    printed = capsys.readouterr()
+    assert MISUSED[reference] in printed.err and printed.out == ""
+    assert printed.err.count("\n") == 1
+
+
+def _nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+
+
+@given(document=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), _nested, max_leaves=12))
+def test_the_line_of_any_value_is_the_line_where_its_text_stands(document: Any) -> None:
+    for text in (json.dumps(document, indent=2), json.dumps(document, ensure_ascii=False)):
+        for line, pointer in address.scalars(text):
+            value = document
+            for key in pointer:
+                value = value[int(key)] if isinstance(value, list) else value[key]
+            shown = json.dumps(value, ensure_ascii=text.isascii())
+            assert shown in text.split("\n")[line - 1]
