@@ -1,7 +1,8 @@
 """The source side of the gate against its rivals, on the same Markdown; and how long a large record takes.
 
 Planted are the forms of the table of cases that are plain Markdown; a form counts as caught where a program
-reports anything at all in it. Speed is that of whole processes on the READMEs of `false_alarms.toml`.
+reports anything at all in it. Speed is the processor time of whole processes (each runs on one core) on the
+READMEs of `false_alarms.toml`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import resource
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import distribution
@@ -23,7 +25,7 @@ from benchmarks.section import replace
 from generator.selftest.cases import cases
 
 FINDINGS = 1000
-ROUNDS = 5
+ROUNDS = 3
 """Times that each program is timed, by turns."""
 
 CHECKS = 3
@@ -109,7 +111,7 @@ def _timed(commands: dict[str, tuple[list[str], list[str]]], folder: Path) -> di
     for _ in range(ROUNDS):
         for name, pair in commands.items():
             for command, kept in zip(pair, taken[name], strict=True):
-                kept.append(seconds(partial(rivals.answer, command, folder)))
+                kept.append(_cost(partial(rivals.answer, command, folder)).processor)
     return {name: (median(short), median(long)) for name, (short, long) in taken.items()}
 
 
@@ -127,21 +129,31 @@ def _data(folder: Path) -> Path:
     return file
 
 
-def checking(folder: Path) -> tuple[float, float]:
-    """Wall-clock and processor seconds of `findings check` on a large record, whole process, medians."""
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a piece of work on the wall's clock, and of processor time in its processes."""
+
+    wall: float
+    processor: float
+
+
+def _cost(work: Callable[[], object]) -> Cost:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall = seconds(work)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+
+def checking(folder: Path) -> Cost:
+    """Medians of `findings check` on a large record, whole process, cold."""
     root = folder / "large"
     record.write(root, FINDINGS)
     check = process(sys.executable, "-m", "generator", "check", "--root", str(root))
-    walls, processors = [], []
-    for _ in range(CHECKS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        walls.append(seconds(check))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        processors.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    return median(walls), median(processors)
+    costs = [_cost(check) for _ in range(CHECKS)]
+    return Cost(median(each.wall for each in costs), median(each.processor for each in costs))
 
 
-def table(measured: list[Row], planted: int, large: tuple[float, float]) -> str:
+def table(measured: list[Row], planted: int, large: Cost) -> str:
     """What is published."""
     lines = [
         f"| program | caught of {planted} planted forms | seconds to start | seconds a megabyte of prose |",
@@ -152,11 +164,10 @@ def table(measured: list[Row], planted: int, large: tuple[float, float]) -> str:
         f"| **{row.per_megabyte:.2f}** |"
         for row in measured
     ]
-    wall, processor = large
     lines += [
         "",
         f"`findings check` on a record of {FINDINGS} findings with {record.NUMBERS} numbers each, whole "
-        f"process: {wall:.1f} s, of which {processor:.1f} s of processor time.",
+        f"process: {large.wall:.1f} s, of which {large.processor:.1f} s of processor time.",
     ]
     return "\n".join(lines)
 
