@@ -136,14 +136,13 @@ def erratum(
 @click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
 def build(root: Path | None, out: Path) -> None:
     """Build the site and audit it; a refused build leaves the former site as it was."""
-    from generator.diff.replaced import lines
     from generator.render.publish import publish
 
     found = _found(root)
     folder = (found / out).resolve()
     changed: list[str] = []
     with _building():
-        report = publish(found, folder, lambda old, new: changed.extend(lines(old, new)))
+        report = publish(found, folder, lambda old, new: changed.extend(_changed(old, new)))
     for line in changed:
         click.echo(line)
     click.echo(_traced(report))
@@ -254,19 +253,28 @@ def reproduce(reference: str, root: Path | None) -> None:
 @_root
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
 @click.option("--exit-code", is_flag=True, help="Exit 1 where anything changed, as git does.")
-def diff(old: str, new: str | None, root: Path | None, form: str, exit_code: bool) -> None:
+@click.option("--keep", is_flag=True, help="Also keep it in findings/changes/ for the site to show.")
+def diff(old: str, new: str | None, root: Path | None, form: str, exit_code: bool, keep: bool) -> None:
     """What became of each number between two revisions (default: the working tree), or two built sites."""
-    from generator.diff import forms, sides
+    from generator.diff import forms, release, sides
     from generator.diff.change import compare
 
+    found = _found(root)
     try:
-        before, after = sides.read(_found(root), old, new)
+        before, after = sides.read(found, old, new)
     except sides.Misuse as misuse:
         _misuse(str(misuse))
     except Refused as refused:
         click.echo("\n".join(text.line(each) for each in refused.refusals), err=True)
         sys.exit(1)
     changes = compare(before, after)
+    try:
+        if keep:
+            click.echo(f"Kept in {release.keep(found, before, after, changes)}; commit it.", err=True)
+    except release.Unnameable as unnameable:
+        _misuse(str(unnameable))
+    except OSError as error:
+        _misuse(f"findings/changes cannot be written: {error.strerror}.")
     click.echo(forms.FORMS[form](before, after, changes), nl=False)
     sys.exit(1 if changes and exit_code else 0)
 
@@ -309,6 +317,13 @@ def _print(report: Report, form: str, root: Path | None = None) -> None:
     if root and form in ("github", "sarif"):
         report = report.below((repository.ask(root, "rev-parse", "--show-prefix") or "").strip())
     click.echo(_FORMS[form](report).rstrip("\n"))
+
+
+def _changed(old: Path, new: Path) -> list[str]:
+    """What a site changes in the one that it replaces."""
+    from generator.diff.replaced import lines
+
+    return lines(old, new)
 
 
 def _traced(report: Report) -> str:

@@ -21,6 +21,9 @@ from generator.report.refusal import Refusal, Refused
 
 CITATION = "CITATION.cff"
 
+CHANGES = "findings/changes"
+"""Holds what changed from release to release, one file a pair, OLD..NEW.md."""
+
 LANDING = "templates/landing.md.j2"
 
 Given = TypeVar("Given")
@@ -216,7 +219,7 @@ def _standing(
         yield Refusal(".", 1, 1, "untracked-source", "", "The record stands outside any git repository.")
         return
     beside = (terms.PATH, "mkdocs.yml", experiments.PATH, manifest.PATH)
-    extra = [path for path in beside if (root / path).is_file()]
+    extra = [*(path for path in beside if (root / path).is_file()), *_names(root, f"{CHANGES}/*.md")]
     for path in [*(each.path for each in sources), *payloads, *extra]:
         if why := git.standing(path):
             yield Refusal(path, 1, 1, "untracked-source", path, f"The file {why}. Commit it.")

@@ -190,6 +190,7 @@ def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
     made |= {f"{kind}.md": title for kind, title in disclosure.TITLES.items() if f"{kind}.md" in site.pages}
     made |= {"payloads/index.md": "Payloads"}
     made |= {"registered.md": "Registered"} if "registered.md" in site.pages else {}
+    made |= {"changes.md": "Changes"} if "changes.md" in site.pages else {}
     made |= {"coverage.md": "Coverage"}
     yield {"Start": "index.md"}
     yield from ({title: source} for source, title in made.items())

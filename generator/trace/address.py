@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from generator.record.payload import Payload
 from generator.record.record import LANDING, Record
 from generator.record.tree import Node
+from generator.render.site import MADE
 
 _LINE = re.compile(r"L([1-9][0-9]{0,8})")
 _ID = re.compile(r"[FKE]-[0-9]+")
@@ -18,7 +19,7 @@ _AT_LINE = re.compile(r"(?P<path>.+\.(?:json|md)):(?P<line>[1-9][0-9]{0,8})(?::[
 COLLECTED = ("kill-criteria.html", "errata.html")
 """Pages whose sources are named by the fragment."""
 
-LISTS = ("findings/index.html", "payloads/index.html", "registered.html", *COLLECTED)
+LISTS = frozenset(f"{name.removesuffix('.md')}.html" for name in MADE)
 """Pages that the generator makes; what stands there stands on a page of its own too."""
 
 

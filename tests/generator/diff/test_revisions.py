@@ -280,3 +280,40 @@ def test_a_link_in_a_revision_leads_nowhere_outside_it(record: Path, tmp_path: P
     result = call("diff", "one", "HEAD", "--root", record)
     assert result.exit_code == 1
     assert f"HEAD:{LOOKUP}:1:1: bad-payload: A symbolic link leads out" in result.stderr
+
+
+def test_a_comparison_that_is_kept_is_a_page_of_the_site(record: Path) -> None:
+    for name, old, new in (("v1.9", "signed(3)", "signed(4)"), ("v1.10", "percent(1)", "percent(2)")):
+        text = (record / F1).read_text()
+        change(record, {F1: text.replace(old, new)})
+        git(record, "commit", "-qam", name)
+        git(record, "tag", name)
+    for arguments in (("one", "v1.9"), ("v1.9", "v1.10")):
+        result = call("diff", *arguments, "--root", record, "--keep", "--format", "markdown")
+        assert result.exit_code == 0
+        kept = record / f"findings/changes/{'..'.join(arguments)}.md"
+        assert kept.read_text() == result.stdout
+    built = call("build", "--root", record)
+    assert built.exit_code == 0, built.output
+    page = (record / "site/changes.html").read_text()
+    assert page.index("# Changes from v1.9 to v1.10") < page.index("# Changes from one to v1.9")
+    assert call("verify", "site", "--root", record).exit_code == 0
+    (record / "findings/changes/v1.9..v1.10.md").write_text("# Nothing changed\n")
+    assert "payload-changed" in call("verify", "site", "--root", record).output
+
+
+def test_a_kept_comparison_has_to_be_committed(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change(record, CASES["a form"][0])
+    git(record, "commit", "-qam", "two")
+    assert call("diff", "one", "HEAD", "--root", record, "--keep").exit_code == 0
+    monkeypatch.setenv("CI", "1")
+    result = call("check", "--root", record)
+    assert result.exit_code == 1
+    assert "findings/changes/one..HEAD.md:1:1: untracked-source" in result.output
+
+
+def test_a_comparison_of_names_that_are_no_file_name_is_not_kept(record: Path) -> None:
+    git(record, "branch", "a/b")
+    result = call("diff", "one", "a/b", "--root", record, "--keep")
+    assert result.exit_code == 2
+    assert not (record / "findings/changes").exists()

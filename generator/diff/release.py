@@ -1,0 +1,34 @@
+"""Keeps the comparison of two releases beside the findings, where the site shows it as it is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from generator.diff import forms
+from generator.diff.change import Change
+from generator.diff.entry import Side
+from generator.record.record import CHANGES
+
+
+class Unnameable(Exception):
+    """Two names of which no file name can be made."""
+
+
+def keep(root: Path, old: Side, new: Side, changes: list[Change]) -> Path:
+    """Write the Markdown form as OLD..NEW.md, whole or not at all; raises Unnameable, OSError."""
+    name = f"{old.name}..{new.name}.md"
+    if "/" in name or " " in name or not name.isprintable():
+        raise Unnameable(f"{name} is no name for a file. Compare two tags whose names have no slash.")
+    folder = root / CHANGES
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=".changes-", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened:
+            opened.write(forms.markdown(old, new, changes))
+        Path(temporary).chmod(0o644)
+        return Path(temporary).replace(folder / name)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
