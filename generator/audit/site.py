@@ -490,7 +490,7 @@ def _terms(root: Path) -> list[str]:
     try:
         table = tomllib.loads((root / TERMS).read_text("utf-8"))
         return [entry["text"] for entry in table.get("term", []) if isinstance(entry.get("text"), str)]
-    except (OSError, ValueError, AttributeError, TypeError):
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return []
 
 

@@ -35,6 +35,9 @@ def read(root: Path) -> tuple[Term, ...]:
         raise Refused([Refusal(PATH, 1, 1, "bad-encoding", "", "The file is not UTF-8.")]) from None
     except tomllib.TOMLDecodeError as error:
         raise Refused([_unreadable(error)]) from None
+    except RecursionError:
+        message = "Brackets are nested deeper than can be read."
+        raise Refused([Refusal(PATH, 1, 1, "bad-front-matter", "", message)]) from None
     return _entries(table, _lines(text))
 
 

@@ -136,6 +136,8 @@ def _configuration(root: Path, folder: Path, documents: Path | None) -> MkDocsCo
         return load_config(str(file), **options)
     except ConfigurationError as error:
         raise Misuse(f"mkdocs.yml: {error}") from None
+    except RecursionError:
+        raise Misuse("mkdocs.yml: brackets are nested deeper than can be read.") from None
 
 
 def _replace(folder: Path, out: Path) -> None:
