@@ -126,7 +126,7 @@ def erratum(
     except Refused as refused:
         _finish(Report(list(refused.refusals)), "text")
     except OSError as error:
-        _misuse(f"{error.filename or scaffold.FOLDER} cannot be written: {error.strerror}.")
+        _misuse(f"{error.filename2 or error.filename} cannot be written: {error.strerror}.")
     for line in (*told(made.effects), *scaffold.left(made)):
         click.echo(line)
 
@@ -277,6 +277,34 @@ def diff(old: str, new: str | None, root: Path | None, form: str, exit_code: boo
         _misuse(f"findings/changes cannot be written: {error.strerror}.")
     click.echo(forms.FORMS[form](before, after, changes), nl=False)
     sys.exit(1 if changes and exit_code else 0)
+
+
+@main.command()
+@click.argument("tag")
+@_root
+@_format
+def release(tag: str, root: Path | None, form: str) -> None:
+    """Prove that the record can be released as TAG (such as v1.2.3), and write its manifest and version."""
+    from generator.release.run import Unprovable, commands
+    from generator.release.run import release as released
+    from generator.release.standing import TAG
+
+    if not TAG.fullmatch(tag):
+        _misuse(f"{tag} is no tag of the form v1.2.3.")
+    found = _found(root)
+    with _building():
+        try:
+            report = released(found, tag)
+        except Unprovable as unprovable:
+            _misuse(str(unprovable))
+        except OSError as error:
+            _misuse(f"{error.filename} cannot be written: {error.strerror}.")
+    if report.refusals:
+        _finish(report, form, found)
+    _print(report, form, found)
+    said = f"{tag} is proved. The manifest and the version are written; to release it:"
+    for line in (said, *commands(tag)):
+        click.echo(line, err=form != "text")
 
 
 def _found(root: Path | None) -> Path:

@@ -17,7 +17,7 @@ from generator.number.correction import Correction, Fields
 from generator.number.evaluate import Evaluation
 from generator.number.exact import Scope
 from generator.number.fragment import front
-from generator.number.number import Bracketed, Number, Place, Prefix
+from generator.number.number import Bracketed, Made, Number, Place, Prefix
 from generator.number.piece import ClaimStart, End, Piece, Printed, Prose, StatementStart
 from generator.record.payload import Payload
 from generator.record.source import Source
@@ -196,14 +196,18 @@ class _Turn:
                 if self._touched(correction.places(piece.of.prefix)):
                     yield at, statement, self._flip("claim", _words(words), piece.of.prefix)
 
-    def _changes(self, number: Number) -> Iterator[Change]:
-        """A number before and after; an interval bound by bound where they no longer belong together."""
+    def _changes(self, number: Number) -> Iterator[Change | None]:
+        """A number before and after, None where rounding hides the difference.
+
+        An interval is told bound by bound where they no longer belong together.
+        """
         parts: Iterable[Number] = (number,)
         if isinstance(number, Bracketed) and not (self.before.keeps(number) and self.after.keeps(number)):
             bounds = (number.value, number.low, number.high)
             parts = (each for each in bounds if each.leaf.place in self.moved)
         for each in parts:
-            yield Change(self.before.number(each), self.after.number(each))
+            before, after = self.before.number(each), self.after.number(each)
+            yield Change(before, after) if _text(before) != _text(after) else None
 
     def _flip(self, kind: str, words: tuple[Piece, ...], prefix: Prefix, now: str = "") -> Flip | None:
         """A condition that turns over, None where it stays as it was."""
@@ -267,6 +271,10 @@ def _ends(pieces: Iterable[Piece]) -> dict[str, int]:
         for at, piece in enumerate(pieces)
         if isinstance(piece, End) and isinstance(piece.of, StatementStart)
     }
+
+
+def _text(number: Number) -> str:
+    return "" if isinstance(number, Made) else number.text
 
 
 def _words(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

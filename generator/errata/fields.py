@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from generator.number import erratum
+from generator.number import display, erratum
 from generator.number.correction import Correction
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Shown
@@ -48,6 +48,7 @@ def lines(record: Record, current: Correction, finding: Evaluation, request: Req
     former = _keys(asked, record.payloads[path])
     aliases = {path: "old"} | ({new.path: "new"} if new.path != path else {})
     form = _form(stands, current, (path, asked), _resolves(new, f"{request.field}/low"))
+    form = "" if _alike(record.payloads[path], asked, new, request.field, form) else form
     yield "payloads:"
     yield from (f"  {alias}: {file}" for file, alias in aliases.items())
     yield f"old: {_expression('old', former)}{form}"
@@ -76,6 +77,26 @@ def _form(stands: list[Piece], current: Correction, old: tuple[str, str], estima
                 return f" | {_interval(part.form)}"
             if place in (old, (old[0], f"{old[1]}/value")):
                 return "" if part.form in ("plain", "text") else f" | {part.form}"
+    return ""
+
+
+def _alike(old: Payload, asked: str, new: Payload, field: str, form: str) -> bool:
+    """Whether a form that shows one number would show both values alike, or one of them not at all."""
+    before, after = (_lexeme(payload, where) for payload, where in ((old, asked), (new, field)))
+    if not form or "ci" in form or not before or not after:
+        return False
+    read = display.named(form.removeprefix(" | "))
+    try:
+        return display.lexeme(before, read) == display.lexeme(after, read)
+    except display.Undisplayable:
+        return True
+
+
+def _lexeme(payload: Payload, where: str) -> str:
+    """The number under a pointer, or the value of the quantity there; empty where there is none."""
+    for each in (where, f"{where}/value"):
+        if _resolves(payload, each) and payload.at(each).kind == "number":
+            return payload.at(each).lexeme
     return ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,8 +25,6 @@ from generator.report.refusal import Refused
 
 FOLDER = "findings/errata"
 
-_ID = re.compile(r"E-([0-9]+)")
-
 
 @dataclass(frozen=True)
 class Draft:
@@ -41,7 +38,7 @@ class Draft:
 
 def draft(record: Record, evaluations: Mapping[str, Evaluation], request: Request) -> Draft:
     """Compose an erratum and judge it beside the record; raises Unfit, or Refused with what is wrong."""
-    name = f"E-{_last(record) + 1}"
+    name = f"E-{max((int(each.id.removeprefix('E-')) for each in record.errata), default=0) + 1}"
     path = f"{FOLDER}/{name}.md"
     text = "\n".join(_lines(record, evaluations, request, name)) + "\n"
     written = source.parse(path, text)
@@ -59,7 +56,7 @@ def draft(record: Record, evaluations: Mapping[str, Evaluation], request: Reques
 
 
 def write(made: Draft) -> None:
-    """Write the file whole, never over another, then its line of the ledger; raises OSError."""
+    """Write the file whole, never over another, then its line of the ledger; raises OSError for neither."""
     folder = made.record.root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".erratum-", dir=folder)
@@ -72,7 +69,11 @@ def write(made: Draft) -> None:
         os.link(name, made.record.root / made.path)
     finally:
         Path(name).unlink()
-    register.append(made.record, made.effects.erratum.source.id)
+    try:
+        register.append(made.record, made.effects.erratum.source.id)
+    except OSError:
+        (made.record.root / made.path).unlink()
+        raise
 
 
 def left(made: Draft) -> Iterator[str]:
@@ -87,13 +88,6 @@ def _current(record: Record, evaluations: Mapping[str, Evaluation]) -> Correctio
     """What the earlier errata made of the record."""
     traced = effects.trace(record.payloads, evaluations.values())
     return traced.effects[-1].after if traced.effects else Correction(record.payloads, {})
-
-
-def _last(record: Record) -> int:
-    """The highest number that an erratum has or had."""
-    files = (file.stem for file in (record.root / FOLDER).glob("E-*.md"))
-    lines = (each.id for each in ledger.parse(ledger.text(record.root)).lines)
-    return max((int(found[1]) for each in (*files, *lines) if (found := _ID.fullmatch(each))), default=0)
 
 
 def _lines(

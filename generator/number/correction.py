@@ -78,9 +78,17 @@ class Correction:
         return Correction(self.payloads, {**led, **added})
 
     def beyond(self, former: Correction) -> frozenset[Place]:
-        """The fields that read otherwise than with a former correction."""
-        was = former.fields
-        return frozenset(p for p, leaf in self.fields.items() if p not in was or was[p].place != leaf.place)
+        """The fields that have another value than with a former correction."""
+        return frozenset(place for place in self.fields if self.value(place) != former.value(place))
+
+    def value(self, place: Place) -> Fraction | str:
+        """What a field says with the correction."""
+        leaf = self.leaf(self.origin(place))
+        return leaf.node.text if leaf.node.kind == "string" else leaf.value
+
+    def origin(self, place: Place) -> Leaf:
+        """The field itself."""
+        return exact.at(self.payloads[place[0]], pointer.parse(place[1]))
 
     def leaf(self, leaf: Leaf) -> Leaf:
         return self.fields.get(leaf.place, leaf)
@@ -117,9 +125,7 @@ class Correction:
         leaf = self.leaf(number.leaf)
         if leaf.node.kind == "string":
             return Shown(leaf, "text", leaf.node.text)
-        name, _, digits = number.form.rstrip(")").partition("(")
-        form = display.Form(name, int(digits) if digits else None)
-        return Shown(leaf, number.form, display.lexeme(leaf.node.lexeme, form))
+        return Shown(leaf, number.form, display.lexeme(leaf.node.lexeme, display.named(number.form)))
 
     def _written(self, number: Shown | Bracketed | Derived) -> Number:
         """Without rounding, or with three digits where the exact result may have no end."""

@@ -62,6 +62,12 @@ class Form:
 PLAIN = Form("plain")
 
 
+def named(text: str) -> Form:
+    """The form that a page names so."""
+    name, _, digits = text.rstrip(")").partition("(")
+    return Form(name, int(digits) if digits else None)
+
+
 def lexeme(written: str, form: Form) -> str:
     """Print a decimal lexeme in a form; raises Undisplayable."""
     if form.name == "plain":

@@ -129,6 +129,14 @@ def _alike(evaluation: Evaluation) -> Iterator[Refusal]:
         yield _refused(evaluation, "new", message)
     elif old.place == new.place:
         yield _refused(evaluation, "new", "The new field is the old one; nothing is corrected.")
+    elif _printed(evaluation, 0) == _printed(evaluation, 1):
+        message = f"Both print as {_printed(evaluation, 0)}. Print them in a form that tells them apart."
+        yield _refused(evaluation, "new", message)
+
+
+def _printed(evaluation: Evaluation, index: int) -> str:
+    number = evaluation.corrected[index].number
+    return "" if isinstance(number, Made) else number.text
 
 
 def _cited(evaluation: Evaluation, finding: Evaluation, errata: list[Evaluation]) -> Iterator[Refusal]:

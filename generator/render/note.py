@@ -9,11 +9,10 @@ from markupsafe import Markup
 
 from generator.errata.effects import HEAD, Effects, Flip, Note
 from generator.errata.telling import INTRODUCED, outcome
-from generator.number import correction, erratum, exact
+from generator.number import correction, erratum
 from generator.number.evaluate import Evaluation
 from generator.number.number import Leaf, Place
 from generator.number.piece import Piece, Printed, Prose, StatementStart
-from generator.record import pointer
 from generator.record.payload import Payload
 from generator.record.source import Source
 from generator.render import block
@@ -35,7 +34,7 @@ def beside(book: Book, marker: Marker, evaluation: Evaluation) -> Annotations:
             statements.add(each.statement)
     if not notes:
         return Annotations()
-    fields = book.traced.effects[-1].after.fields
+    fields = book.traced.effects[-1].after.beyond(book.traced.effects[0].before)
     marked = {
         at
         for at, piece in enumerate(evaluation.body)
@@ -111,12 +110,8 @@ def _steps(book: Book, effects: Effects, path: str) -> Iterator[tuple[Leaf, Leaf
     """The steps of one erratum that start or end in a payload and change a value."""
     found: dict[tuple[Place, Place], tuple[Leaf, Leaf]] = {}
     for place in sorted(effects.after.beyond(effects.before)):
-        origin = exact.at(book.record.payloads[place[0]], pointer.parse(place[1]))
+        origin = effects.after.origin(place)
         before, after = effects.before.leaf(origin), effects.after.leaf(origin)
-        if path in (place[0], before.payload.path, after.payload.path) and _differ(before, after):
+        if path in (place[0], before.payload.path, after.payload.path) and before.node.kind == "number":
             found[before.place, after.place] = (before, after)
     yield from found.values()
-
-
-def _differ(before: Leaf, after: Leaf) -> bool:
-    return before.node.kind == "number" and before.value != after.value

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator.disclosure import reconciliation, tagged
 from generator.errata import effects, rulings
 from generator.gate import display
-from generator.disclosure import reconciliation
 from generator.gate import source as gate
 from generator.ledger import frozen
 from generator.number import erratum
@@ -76,7 +76,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
     report.extend(_reserved(record))
-    report.extend(reconciliation.faults(record))
+    report.extend([*reconciliation.faults(record), *tagged.faults(record)])
     report.extend(_corrected(record, evaluations))
     report.pages = len(evaluations)
     return report

@@ -1,21 +1,19 @@
-"""An erratum is listed, named on the page of its finding, and stands on a statement that exists."""
+"""An erratum stands on a statement that exists."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import lxml.html
 import pytest
 import sample_record
 
 from generator.render import site
-from generator.render.publish import publish
 
 ERRATUM = """---
 id: E-1
 finding: F-01
 statement: tokens
-date: 2026-12-01
+date: 2024-05-01
 kind: value
 reason: The wrong field was cited.
 payloads:
@@ -27,19 +25,6 @@ new: a.results.tokens_per_check.high | places(2)
 The sentence of F-01 took the middle for the end.
 """
 PATH = "findings/errata/E-1.md"
-
-
-def test_an_erratum_is_shown_on_its_own_page_and_on_the_page_of_its_finding(tmp_path: Path) -> None:
-    root = sample_record.write(tmp_path, {PATH: ERRATUM})
-    publish(root, root / "site")
-    for name, place in (("errata.html", ""), ("findings/F-01.html", "../")):
-        page = lxml.html.document_fromstring((root / "site" / name).read_bytes())
-        words = " ".join(page.text_content().split())
-        assert "The wrong field was cited. It reads 2.60, and should read 2.80." in words
-        assert f"{place}errata.html#E-1" in page.xpath("//article//a/@href")
-        assert page.xpath("//data[@data-computed='erratum-date:E-1']/@value") == ["2026-12-01"]
-    assert "corrected" in [badge.text_content() for badge in page.find_class("badge")]
-    assert "A check emits" in words
 
 
 FAULTS = {
