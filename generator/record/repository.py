@@ -44,6 +44,16 @@ def read(root: Path) -> Repository:
     )
 
 
+def has_tag(root: Path, tag: str) -> bool:
+    """Whether the repository has a tag of that name."""
+    return ask(root, "rev-parse", "--verify", "-q", f"refs/tags/{tag}") is not None
+
+
+def beside(root: Path) -> frozenset[str]:
+    """Files below a root that git neither tracks nor ignores."""
+    return _names(ask(root, "ls-files", "-z", "--others", "--exclude-standard", "--", ".") or "")
+
+
 def in_ci() -> bool:
     """Whether the environment says that this is continuous integration."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
