@@ -1,9 +1,10 @@
 """Compares two states of a record and says of each number what became of it.
 
 A number is known by its page, the part of the page (statement, title, regime), what it shows (path and
-pointer, expression, rule) and which of several such it is. What is left over in a part is paired once
-more: a number of equal value moved to another field; and where a part has as many numbers as before, the
-numbers at one position are one number whose field was exchanged. All others appeared or vanished.
+pointer, expression, rule) and which of several such it is. What is left over is paired again: what shows
+the same in another part of the page moved there; a number of equal value in one part moved to another
+field; and where a part has as many numbers as before, those at one position are one number whose field was
+exchanged. All others appeared or vanished.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _kind(old: Entry | None, new: Entry | None) -> Kind | None:
         return None
     if (old.form, old.shown) != (new.form, new.shown):
         return "rounding"
-    return "moved" if old.places != new.places else None
+    return "moved" if (old.part, old.places) != (new.part, new.places) else None
 
 
 def _one_sided(old: Entry | None, new: Entry | None) -> Kind:
@@ -83,7 +84,7 @@ def _pairs(old: Iterable[Entry], new: Iterable[Entry]) -> Iterator[tuple[Entry |
     old, new = list(old), list(new)
     partners: dict[int, Entry] = {}
     taken: set[int] = set()
-    for identity in (_by_key(), _by_value(), _by_position(old, new)):
+    for identity in (_by_key(), _by_subject(), _by_value(), _by_position(old, new)):
         waiting = defaultdict(list)
         for at, each in reversed(list(enumerate(old))):
             if at not in taken and (known := identity(0, at, each)):
@@ -102,6 +103,13 @@ Identity = Callable[[int, int, Entry], Hashable]
 
 def _by_key() -> Identity:
     return lambda _side, _at, entry: entry.key
+
+
+def _by_subject() -> Identity:
+    """What shows the same thing on one page, in whatever part of it; a judgement is of its own part only."""
+    return lambda _side, _at, entry: (
+        None if entry.kind == "judgement" else (entry.kind, entry.page, entry.subject)
+    )
 
 
 def _by_value() -> Identity:

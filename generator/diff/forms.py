@@ -113,6 +113,8 @@ def _from(entry: Entry) -> str:
 
 def _moves(old: Entry, new: Entry) -> Iterator[str]:
     """What is different about the places of two equal values."""
+    if old.part != new.part:
+        yield f"from {old.where}"
     if old.subject != new.subject or len(old.places) != len(new.places):
         yield f"{_cut(old.subject, 3 * WIDTH)} → {_cut(new.subject, 3 * WIDTH)}"
         return

@@ -53,6 +53,7 @@ def payload(old: str, new: str) -> Changes:
 FIRST = "{{ a.results.tokens_per_check | ci(2) }}"
 CLAIM = "{% claim a.results.tokens_per_check.low > a.results.vanilla %}"
 NULL_WHEN = "null_when: a.results.margin.low < 0 and a.results.margin.high > 0\n"
+STATEMENT = '{% statement "prompts" %}'
 PROMPTS = "{{ a.config.prompts }}. This line"
 
 CASES: dict[str, tuple[Changes, str]] = {
@@ -99,6 +100,13 @@ CASES: dict[str, tuple[Changes, str]] = {
     "a field of equal value": (
         finding(PROMPTS, "{{ a.results.margin.clusters }}. This line"),
         f"{F1}: moved place only: 84, {LOOKUP}#/config/prompts → {LOOKUP}#/results/margin/clusters",
+    ),
+    "a sentence that became a statement": (
+        {
+            F1: sample_record.FINDING.replace(PROMPTS, '{% statement "prompts" %}' + PROMPTS)
+            + "{% endstatement %}"
+        },
+        f"{F1}#prompts: moved place only: 84, from {F1}",
     ),
     "a field exchanged for another": (
         finding(PROMPTS, "{{ a.results.margin.observations }}. This line"),
@@ -167,6 +175,7 @@ def test_every_kind_of_change_is_named_with_its_place(record: Path, name: str) -
 
 
 ALONE = {
+    "a sentence that became a statement": "moved",
     "a form": "rounding",
     "a field of equal value": "moved",
     "a field exchanged for another": "value",

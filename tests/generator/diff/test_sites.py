@@ -58,8 +58,8 @@ EDITS = {
         f'{F1}#gain: claim flipped: "more than plain decoding" ({LOOKUP}#/results/tokens_per_check/low > ',
     ),
     "a status": ((">holds<", ">open<"), f"{F1}: claim flipped: status: holds → open"),
-    "a statement that is gone": (
-        ('data-statement="gain"', 'data-statement="lost"'),
+    "a number that is gone": (
+        ('<data class="num derived"', "<i"),
         f"{F1}#gain: vanished: 2.60× (12989/5000), {LOOKUP}#/results/tokens_per_check/value / ",
     ),
 }
