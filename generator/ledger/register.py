@@ -8,11 +8,13 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from generator.disclosure.deviations import allowing
 from generator.gate import VERSION
 from generator.ledger import line as lines
 from generator.ledger.line import ABSENT, CODE, PATH, Line, digest
 from generator.number.evaluate import Evaluation
 from generator.number.piece import ClaimStart, End, Printed, StatementStart
+from generator.record import critic
 from generator.record.record import Record
 from generator.record.source import Source
 from generator.report.refusal import Refusal, Refused
@@ -98,6 +100,21 @@ def _against(record: Record, evaluation: Evaluation | None, identifier: str) -> 
         )
     elif evaluation is not None and evaluation.source.kind == "finding":
         yield from _outside(evaluation)
+        yield from _unjudged(record, evaluation)
+
+
+def _unjudged(record: Record, evaluation: Evaluation) -> Iterator[Refusal]:
+    """A label by rule with which no critic agrees, unless a dated ruling lets it pass."""
+    source = evaluation.source
+    by_rule = {"status": evaluation.status, "verdict": evaluation.verdict}
+    wanted = [name for name, judged in by_rule.items() if judged is not None and judged.prefix is not None]
+    missing = [name for name in wanted if not critic.agrees(record.payloads, source.id, name)]
+    if missing and allowing(record, source.id) is None:
+        message = (
+            f"No critic of the record agrees with its {missing[0]}. Run engine critic and commit what it "
+            'emits, or enter a dated ruling under "allows" in findings/DEVIATIONS.md.'
+        )
+        yield Refusal(source.path, *source.place("status"), "verdict-mismatch", missing[0], message)
 
 
 def _outside(evaluation: Evaluation) -> Iterator[Refusal]:

@@ -20,6 +20,19 @@ def check(payloads: Mapping[str, Payload], sources: Iterable[Source]) -> Iterato
             yield from _stale(critic, digests)
 
 
+def agrees(payloads: Mapping[str, Payload], identifier: str, label: str) -> bool:
+    """Whether some critic recomputed a label of a finding, by its name (status, verdict), as published."""
+    where = f"/labels/{identifier}/{label}/agrees"
+    return any(_is_true(each, where) for each in payloads.values() if each.kind == "critic")
+
+
+def _is_true(critic: Payload, where: str) -> bool:
+    try:
+        return critic.at(where).kind == "true"
+    except KeyError:
+        return False
+
+
 def _stale(critic: Payload, digests: Mapping[str, str]) -> Iterator[Refusal]:
     for judged in critic.at("/provenance/inputs").items:
         path, digest = judged.members["path"].text, judged.members["sha256"]

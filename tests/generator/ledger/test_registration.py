@@ -63,6 +63,39 @@ def change(root: Path, path: str, old: str, new: str) -> None:
     write(root, path, text.replace(old, new, 1))
 
 
+def criticised(root: Path, finding: str, *, agrees: bool) -> None:
+    """Put a critic's payload into a record: one label, judged by what stands there now."""
+    source, read = f"findings/{finding}.md", "payloads/acceptance/lookup.json"
+    judged: dict[str, object] = {"source": source, "rules": {}, "published": "null", "agrees": agrees}
+    document = {
+        "schema": "specdec-sidechannels/critic/1",
+        "name": "critic/acceptance",
+        "question": "Do the labels follow from the state?",
+        "regime": {"program": "engine critic", "version": "one", "independence": "its own code"},
+        "config": {},
+        "seeds": {},
+        "provenance": {
+            "command": ["engine", "critic"],
+            "commit": "0a" * 20,
+            "dirty": False,
+            "versions": {},
+            "device": "any",
+            "models": [],
+            "inputs": [
+                {"path": path, "sha256": lines.digest((root / path).read_bytes())} for path in (source, read)
+            ],
+        },
+        "results": {},
+        "labels": {finding: {"status": {**judged, "problems": [], "numbers": {}}}},
+    }
+    path = "payloads/critic/acceptance.json"
+    (root / path).parent.mkdir(exist_ok=True)
+    write(root, path, json.dumps(document, indent=1) + "\n")
+    kept = [each for each in (root / "payloads/SHA256SUMS").read_text().splitlines() if path not in each]
+    listed = [*kept, f"{lines.digest((root / path).read_bytes())}  {path}"]
+    write(root, "payloads/SHA256SUMS", "\n".join(sorted(listed, key=lambda each: each[66:])) + "\n")
+
+
 @pytest.fixture
 def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A history: a rule before its data, data, then a finding and a rule after its data."""
@@ -76,7 +109,8 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(root, LATER, later)
     sums = (root / "payloads/SHA256SUMS").read_text()
     write(root, "payloads/SHA256SUMS", f"{lines.digest(later.encode())}  {LATER}\n{sums}")
-    commit(root, "The data come in")
+    criticised(root, "F-02", agrees=True)
+    commit(root, "The data come in, and a critic")
     assert call(root, "register", "F-02", "K-1").exit_code == 0
     commit(root, "A finding and a late rule are fixed")
     return root
@@ -298,6 +332,38 @@ def test_a_number_outside_a_statement_keeps_a_finding_from_being_registered(reco
     assert result.exit_code == 1
     assert "findings/F-01.md:21:9: bad-template" in result.output
     assert "stands inside a statement" in result.output
+
+
+THIRD = sample_record.NULL.replace("F-02", "F-03").replace("told", "known")
+
+
+@pytest.mark.parametrize("agrees", [None, False], ids=["no critic", "a critic that disagrees"])
+def test_a_label_by_rule_needs_a_critic_that_agrees_or_a_dated_ruling(
+    record: Path, agrees: bool | None
+) -> None:
+    write(record, "findings/F-03.md", THIRD)
+    if agrees is not None:
+        criticised(record, "F-03", agrees=agrees)
+    commit(record, "A third finding")
+    result = call(record, "register", "F-03")
+    assert result.exit_code == 1
+    assert "findings/F-03.md:5:10: verdict-mismatch: No critic of the record agrees" in result.output
+    ruling = "{date: 2026-11-30, rule: F-03, what: no critic, reading: with care, allows: F-03}"
+    write(
+        record,
+        "findings/DEVIATIONS.md",
+        f"---\ndeviations:\n  - {ruling}\n---\n\nOne ruling.\n".replace("One", "A"),
+    )
+    commit(record, "A ruling")
+    assert call(record, "register", "F-03").exit_code == 0
+
+
+def test_a_label_that_a_critic_agrees_with_is_registered(record: Path) -> None:
+    write(record, "findings/F-03.md", THIRD)
+    criticised(record, "F-03", agrees=True)
+    commit(record, "A third finding and its critic")
+    result = call(record, "register", "F-03")
+    assert result.exit_code == 0, result.output
 
 
 def test_a_text_that_does_not_pass_the_gate_is_not_registered(record: Path) -> None:
