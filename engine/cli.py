@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -128,6 +129,7 @@ def compare(made: Path) -> None:
 )
 def critic(names: tuple[str, ...], out: Path | None, root: Path) -> None:
     """Judge the labels of records or findings NAMES (all by default) again, with other statistics."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products this small only wait for each other
     from engine.critic.run import main as judge
 
     if out is not None:

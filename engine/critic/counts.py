@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from statistics import NormalDist
 from typing import Any
 
@@ -21,6 +22,9 @@ STUDIES = 4000
 
 FEWEST_STUDIES = 100
 """Below this many studies without a removed cluster a removal is not judged."""
+
+STEPS = 2.0**40
+"""Steps from zero to the largest square: in whole steps sums are exact, whatever their order."""
 
 ROUNDED = 1e-6
 """Share of a spread by which its constant, kept to six decimals, may move it."""
@@ -86,9 +90,12 @@ class Spread:
         self._prompts = min(prompts, len(above))
         self._rows = Rows(np.hstack([np.ones((len(above), 1)), above, below]), clusters)
         self._member = draws.members(SEED, len(above), self._prompts, STUDIES)
-        self._squares = self._variances(self._member @ self._rows.table)
-        if not np.isfinite(self._squares).all():
+        squares = self._variances(self._member @ self._rows.table)
+        if not np.isfinite(squares).all():
             raise BadData("a seed", "has nothing in the denominator.", "Too few prompts count.")
+        step = float(squares.max()) / STEPS or 1.0
+        self._squares: Floats = np.round(squares / step)
+        self._step = step
 
     @property
     def clusters(self) -> frozenset[int]:
@@ -99,7 +106,7 @@ class Spread:
         """See `Measure`."""
         if not _column(name):
             return float(self._prompts)
-        return NORMAL_95 * float(np.sqrt(self._squares.mean()))
+        return NORMAL_95 * float(np.sqrt(self._squares.sum() / len(self._squares) * self._step))
 
     def moved(self, name: str, removed: Integers) -> Floats:
         """See `Measure`."""
@@ -118,15 +125,16 @@ class Spread:
         alive = absent[self._rows.rows_of(removed)].all(axis=1)  # (B, studies)
         studies = alive.sum(axis=1)
         with np.errstate(invalid="ignore"):
-            found: Floats = (alive @ self._squares) / studies
+            found: Floats = (alive @ self._squares) / studies * self._step
         return np.where(studies >= FEWEST_STUDIES, found, np.nan)
 
     def _variances(self, sums: Floats) -> Floats:
-        """Unbiased variance over seeds of the ratio, from sums (B, 1 + 2 S) → (B,)."""
+        """Unbiased variance over seeds of the ratio, from sums (B, 1 + 2 S) → (B,), seed by seed."""
         seeds = self._above.shape[1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = sums[:, 1 : seeds + 1] / sums[:, seeds + 1 :]
-            found: Floats = ratios.var(axis=1, ddof=1)
+            ratios = list((sums[:, 1 : seeds + 1] / sums[:, seeds + 1 :]).T)
+            mean = reduce(np.add, ratios) / seeds
+            found: Floats = reduce(np.add, [(each - mean) ** 2 for each in ratios]) / (seeds - 1)
         return found
 
     def rest(self, removed: frozenset[int]) -> Spread:

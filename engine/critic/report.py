@@ -162,10 +162,8 @@ def _flips(each: Judged) -> str:
         return f"flips after none of up to {found.tried} of {found.clusters} clusters" if found else ""
     bound = "" if found.exact else "at most "
     size = len(found.removed)
-    again = (
-        "" if found.afresh == size else f", {found.afresh or 'none of those tried'} when bootstrapped afresh"
-    )
-    return f"flips after {bound}{size} clusters ({found.becomes}{again})"
+    afresh = "" if found.afresh == size else f", {found.afresh or 'none tried'} when bootstrapped afresh"
+    return f"flips after {bound}{size} of {found.clusters} clusters ({found.becomes}{afresh})"
 
 
 def _others(each: Judged) -> str:
