@@ -123,9 +123,16 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
         "status": marker.judged(evaluation.status, judged) if evaluation.status else "",
         "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
         "corrections": [marker.reference(each.erratum.source.id) for each in book.traced.on(source)],
-        "registered": WORDS[book.orders[source.id]] if source.id in book.orders else "",
+        "registered": _registered(book, source),
         "untested_because": source.string("untested_because"),
     }
+
+
+def _registered(book: Book, source: Source) -> str:
+    """What a badge says of a registered text; what came first is a question about rules, not about findings."""
+    if source.id not in book.orders:
+        return ""
+    return WORDS[book.orders[source.id]] if source.kind == "kill" else "registered"
 
 
 def erratum(marker: Marker, evaluation: Evaluation) -> dict[str, object]:
