@@ -106,7 +106,7 @@ def test_a_changed_digit_is_given_away_by_no_digest(folder: Path) -> None:
     assert {"payloads/SHA256SUMS", "site/payloads/acceptance/lookup.json"} < set(fault.changes)
     with workplace.changed(fault.changes):
         codes = Counter(each.code for each in judging.everything(workplace, tuple(fault.changes)))
-    assert codes["display-mismatch"] == fault.due["display-mismatch"]
+    assert codes["display-mismatch"] >= fault.due["display-mismatch"]
     assert not codes.keys() & values.GIVEN_AWAY
 
 
