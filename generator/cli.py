@@ -307,34 +307,6 @@ def release(tag: str, root: Path | None, form: str) -> None:
         click.echo(line, err=form != "text")
 
 
-@main.command()
-@click.argument("tag")
-@_root
-@_format
-def release(tag: str, root: Path | None, form: str) -> None:
-    """Prove that the record can be released as TAG (such as v1.2.3), and write its manifest and version."""
-    from generator.release.run import Unprovable, commands
-    from generator.release.run import release as released
-    from generator.release.standing import TAG
-
-    if not TAG.fullmatch(tag):
-        _misuse(f"{tag} is no tag of the form v1.2.3.")
-    found = _found(root)
-    with _building():
-        try:
-            report = released(found, tag)
-        except Unprovable as unprovable:
-            _misuse(str(unprovable))
-        except OSError as error:
-            _misuse(f"{error.filename} cannot be written: {error.strerror}.")
-    if report.refusals:
-        _finish(report, form, found)
-    _print(report, form, found)
-    said = f"{tag} is proved. The manifest and the version are written; to release it:"
-    for line in (said, *commands(tag)):
-        click.echo(line, err=form != "text")
-
-
 def _found(root: Path | None) -> Path:
     """The record's folder, from the option or from where the command was called."""
     found = root or find_root(Path.cwd())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.disclosure import reconciliation, tagged, tagged
+from generator.disclosure import reconciliation, tagged
 from generator.errata import effects, rulings
 from generator.gate import display
 from generator.gate import source as gate
