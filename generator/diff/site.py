@@ -16,6 +16,8 @@ from generator.report.refusal import Refusal, Refused
 
 _EXACT = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)")
 _UNSEEN = ("404.html",)
+STAMP = "read-at"
+"""The class of the line at the end of a page that names its release: it changes with each, and says nothing."""
 
 
 def read(folder: Path, pages: Iterable[str] | None = None, name: str = "") -> Side:
@@ -51,7 +53,8 @@ def _page(page: str, data: bytes) -> Iterator[Entry]:
     for element in document.iter("data", "span"):
         classes = element.get("class", "").split()
         if element.tag == "data":
-            yield _number(page, element, classes)
+            if STAMP not in element.xpath("../@class"):
+                yield _number(page, element, classes)
         elif "badge" in classes:
             words = _text(element)
             subject = next((each for each in classes if each not in ("claim", "badge")), "badge")

@@ -80,6 +80,11 @@ def test_the_same_site_twice_has_no_changes(two: tuple[Path, Path], built: Path)
     assert lines(*two) == []
 
 
+def test_the_release_that_each_page_names_is_no_change(two: tuple[Path, Path], built: Path) -> None:
+    edit(two[1], 'value="not released yet">not released yet<', 'value="v1.0.0">v1.0.0<')
+    assert call("diff", *two, "--root", built).output == "No number changed.\n"
+
+
 def test_the_entry_of_a_list_is_told_from_its_neighbours(two: tuple[Path, Path], built: Path) -> None:
     edit(two[1], ">null<", ">open<", "findings/index.html")
     result = call("diff", *two, "--root", built)
