@@ -129,7 +129,7 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
 
 
 def _registered(book: Book, source: Source) -> str:
-    """What a badge says of a registered text; what came first is a question about rules, not about findings."""
+    """What a badge says of a registered text; what came first is a question about rules alone."""
     if source.id not in book.orders:
         return ""
     return WORDS[book.orders[source.id]] if source.kind == "kill" else "registered"

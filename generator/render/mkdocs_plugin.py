@@ -182,19 +182,30 @@ def _items(items: list[AnchorLink]) -> Iterator[AnchorLink]:
         yield from _items(item.children)
 
 
-def _navigation(site: Site, files: Files) -> Iterator[dict[str, str] | str]:
-    """The front page, the indexes, then what the author wrote; pages of findings stay out."""
-    made = {"findings/index.md": "Findings", "kill-criteria.md": "Kill criteria"}
-    made |= {"errata.md": "Errata"}
-    made |= {"errata-pass.md": "Errata pass"} if "errata-pass.md" in site.pages else {}
-    made |= {f"{kind}.md": title for kind, title in disclosure.TITLES.items() if f"{kind}.md" in site.pages}
-    made |= {"payloads/index.md": "Payloads"}
-    made |= {"registered.md": "Registered"} if "registered.md" in site.pages else {}
-    made |= {"changes.md": "Changes"} if "changes.md" in site.pages else {}
-    made |= {"coverage.md": "Coverage"}
+FRONT = {
+    "findings/index.md": "Findings",
+    "kill-criteria.md": "Kill criteria",
+    "errata.md": "Errata",
+    "payloads/index.md": "Payloads",
+}
+ACCOUNT = {
+    "registered.md": "Registered",
+    "critic.md": "Critic",
+    "errata-pass.md": "Errata pass",
+    **{f"{kind}.md": title for kind, title in disclosure.TITLES.items()},
+    "changes.md": "Changes",
+    "coverage.md": "Coverage",
+}
+"""What the record says of itself: one entry of the navigation, with those of its pages that there are."""
+
+
+def _navigation(site: Site, files: Files) -> Iterator[dict[str, Any] | str]:
+    """The front page, the indexes, the record about itself, then what the author wrote; no findings."""
     yield {"Start": "index.md"}
-    yield from ({title: source} for source, title in made.items())
+    yield from ({title: source} for source, title in FRONT.items())
+    yield {"Account": [{title: source} for source, title in ACCOUNT.items() if source in site.pages]}
     for file in files.documentation_pages():
         page = site.pages.get(file.src_uri)
-        if page and page.listed and file.src_uri not in made and file.src_uri != "index.md":
+        made = {"index.md", *FRONT, *ACCOUNT}
+        if page and page.listed and file.src_uri not in made:
             yield file.src_uri

@@ -19,7 +19,7 @@ from generator.record import experiments, repository
 from generator.record import record as records
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
-from generator.render import changes, coverage, disclosure, errata, feed, ledger, page
+from generator.render import changes, coverage, critic, disclosure, errata, feed, ledger, page
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
@@ -29,7 +29,7 @@ from generator.report.refusal import Refusal, Refused, Report
 
 MADE = (
     *("findings/index.md", "kill-criteria.md", "errata.md", "errata-pass.md"),
-    *("payloads/index.md", "registered.md", "coverage.md", "changes.md"),
+    *("payloads/index.md", "registered.md", "coverage.md", "changes.md", "critic.md"),
     *(f"{kind}.md" for kind in disclosure.TITLES),
 )
 """Pages that the generator makes beside those of findings and payloads."""
@@ -154,6 +154,7 @@ def _pages(book: Book) -> list[Page]:
         *disclosure.pages(book),
         page.payloads_index(book),
         *([ledger.page(book)] if book.orders else []),
+        *([critic.page(book)] if critic.critics(book) else []),
         *([changes.page(book)] if changes.kept(record) else []),
         coverage.page(),
         *(page.payload(book, each) for each in book.record.payloads.values()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -439,3 +440,12 @@ def test_the_site_shows_the_ledger_and_what_came_first(record: Path) -> None:
     assert '<span class="badge registered">registered</span>' in (record / "site/findings/F-02.html").read_text()
     verified = call(record, "verify", "site")
     assert verified.exit_code == 0, verified.output
+
+
+def test_the_site_shows_what_the_critic_says_of_each_label(record: Path) -> None:
+    result = call(record, "build")
+    assert result.exit_code == 0, result.output
+    shown = (record / "site/critic.html").read_text()
+    assert re.search(r'F-02</a> <span class="badge">null</span> agrees', shown)
+    assert "same authors" not in shown
+    assert "its own code" in shown
