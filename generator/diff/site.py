@@ -52,9 +52,10 @@ def _page(page: str, data: bytes) -> Iterator[Entry]:
     document = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
     for element in document.iter("data", "span"):
         classes = element.get("class", "").split()
+        if _is_stamp(element):
+            continue
         if element.tag == "data":
-            if STAMP not in element.xpath("../@class"):
-                yield _number(page, element, classes)
+            yield _number(page, element, classes)
         elif "badge" in classes:
             words = _text(element)
             subject = next((each for each in classes if each not in ("claim", "badge")), "badge")
@@ -64,6 +65,11 @@ def _page(page: str, data: bytes) -> Iterator[Entry]:
             places = tuple(Place(*each) for each in prefixes.leaves(condition))
             subject = prefixes.infix(condition)
             yield Entry("claim", page, _part(page, element), subject, _text(element), "true", places=places)
+
+
+def _is_stamp(element: html.HtmlElement) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.get("class") == STAMP
 
 
 def _number(page: str, element: html.HtmlElement, classes: list[str]) -> Entry:
