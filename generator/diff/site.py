@@ -17,7 +17,7 @@ from generator.report.refusal import Refusal, Refused
 _EXACT = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)")
 _UNSEEN = ("404.html",)
 STAMP = "read-at"
-"""The class of the line at the end of a page that names its release: it changes with each, and says nothing."""
+"""The class of the line at the end of a page that names its release, which changes with each release."""
 
 
 def read(folder: Path, pages: Iterable[str] | None = None, name: str = "") -> Side:
