@@ -110,6 +110,16 @@ def test_what_strict_json_and_the_envelope_forbid_is_refused_at_its_place(tmp_pa
     assert refusal(tmp_path, data) == expected
 
 
+@pytest.mark.parametrize("lexeme", ["1e+16", "1E+16", "-2.5e+03", "1e16", "1E-16", "0e+0"])
+def test_every_way_to_write_an_exponent_is_read_where_it_stands(tmp_path: Path, lexeme: str) -> None:
+    text = GOOD.replace("0.006860", lexeme).replace("Does é", "e+5 and 1e+5 é")
+    read = payload.read(tmp_path, write(tmp_path, text))
+    node = read.at("/results/margin/value")
+    assert (node.kind, node.lexeme, node.line, node.column) == ("number", lexeme, 11, 25)
+    assert read.at("/question").text.startswith("e+5 and 1e+5 é")
+    assert read.sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
 def test_the_unspoiled_document_is_read(tmp_path: Path) -> None:
     assert payload.read(tmp_path, write(tmp_path, GOOD)).path == "payloads/a/x.json"
 
