@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 VALUE = "\ue000"
@@ -15,7 +16,7 @@ _STRING = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 _MARKUP = re.compile(
     rf"\{{\{{(?:{_STRING}|[^'\"}}]|\}}(?!\}}))*\}}\}}"
     rf"|\{{%(?:{_STRING}|[^'\"%]|%(?!\}}))*%\}}"
-    r"|\{#.*?#\}",
+    r"|\{#.*?#\}|(?P<open>\{[{%#])",
     re.DOTALL,
 )
 _OPENING = re.compile(r"\{%-?\s*claim\s(.*?)-?%\}", re.DOTALL)
@@ -58,8 +59,21 @@ def mask(text: str) -> Masked:
             claims.append(Claim(start, match.start(), constants))
         return _blank(markup, VALUE if markup.startswith("{{") else NOTHING)
 
-    masked = _MARKUP.sub(replace, text.replace("\r", " ").replace("\t", " ").replace("\0", " "))
+    text = text.replace("\r", " ").replace("\t", " ").replace("\0", " ")
+    masked = "".join(_replaced(text, replace))
     return Masked(_attributes(_labels(masked)), tuple(claims))
+
+
+def _replaced(text: str, replace: Callable[[re.Match[str]], str]) -> Iterator[str]:
+    """The text with its markup replaced, up to markup that nothing closes: what follows stays as it is."""
+    at = 0
+    for match in _MARKUP.finditer(text):
+        if match["open"]:
+            break
+        yield text[at : match.start()]
+        yield replace(match)
+        at = match.end()
+    yield text[at:]
 
 
 def constants_in(condition: str) -> frozenset[str]:

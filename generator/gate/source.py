@@ -46,6 +46,21 @@ _CODE_KINDS = frozenset({"digit"})
 _WORD_KINDS = frozenset({"word", "ordinal", "ratio", "fold", "fraction", "claim"})
 
 
+LIMIT = 10_000
+"""Refusals and warnings of one file, beyond which no person and no machine reads on."""
+
+SHOWN = 240
+"""Characters of a source line that a refusal shows."""
+
+
+class Crowded(Exception):
+    """Too much is wrong with one file; carries the refusal that says so."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(refusal.message)
+
+
 @dataclass
 class Sheet:
     """One file under judgement: its lines, and what was found in it."""
@@ -57,19 +72,29 @@ class Sheet:
     report: Report
     used: set[str]
     starts: list[int] = field(init=False)
+    kept: int = 0
 
     def __post_init__(self) -> None:
         self.starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def refusal(self, offset: int, code: str, message: str) -> Refusal:
-        line = bisect_right(self.starts, offset) - 1
-        start = self.starts[line]
-        end = self.text.find("\n", start)
-        shown = self.text[start : end if end >= 0 else None].rstrip("\r")
-        return Refusal(self.path, line + 1, offset - start + 1, code, shown, message)
+        line = bisect_right(self.starts, offset)
+        start = self.starts[line - 1]
+        end = self.starts[line] - 1 if line < len(self.starts) else len(self.text)
+        begin = start if offset - start < SHOWN else offset - SHOWN // 2
+        shown = self.text[begin : min(end, begin + SHOWN)].rstrip("\r")
+        return Refusal(self.path, line, offset - start + 1, code, shown, message)
 
     def refuse(self, offset: int, code: str, message: str) -> None:
-        self.report.refusals.append(self.refusal(offset, code, message))
+        self.keep(self.report.refusals, self.refusal(offset, code, message))
+
+    def keep(self, found: list[Refusal], refusal: Refusal) -> None:
+        """Add to what was found; raises Crowded with the refusal that stands for everything further."""
+        self.kept += 1
+        if self.kept > LIMIT:
+            message = f"More than {LIMIT} refusals and warnings in one file; the rest of it was not read."
+            raise Crowded(Refusal(self.path, refusal.line, refusal.column, "too-large", "", message))
+        found.append(refusal)
 
     def exempt(self, kind: str, count: int = 1) -> None:
         self.report.exempt[kind] = self.report.exempt.get(kind, 0) + count
@@ -107,9 +132,12 @@ def check_sources(sources: Iterable[Source], terms: Iterable[Term], ids: frozens
     used: set[str] = set()
     for source in sources:
         sheet = Sheet(source.path, source.text, names, ids, report, used)
-        _hidden(sheet)
-        _front_matter(sheet, source.front, source)
-        _body(sheet, source)
+        try:
+            _hidden(sheet)
+            _front_matter(sheet, source.front, source)
+            _body(sheet, source)
+        except Crowded as crowded:
+            report.refusals.append(crowded.refusal)
         report.pages += 1
     for term in terms:
         if " ".join(term.text.split()) not in used:
@@ -134,7 +162,10 @@ def _string(
 ) -> None:
     """Judge one display string that stands alone at a place."""
     sheet = Sheet(path, text, names, ids, Report(exempt=report.exempt), used)
-    _judge(sheet, Passage(text, range(len(text)), "attribute"), ())
+    try:
+        _judge(sheet, Passage(text, range(len(text)), "attribute"), ())
+    except Crowded as crowded:
+        sheet.report.refusals.append(crowded.refusal)
     for found, kept in ((sheet.report.refusals, report.refusals), (sheet.report.warnings, report.warnings)):
         for each in found:
             shift = column - 1 if each.line == 1 else 0
@@ -260,12 +291,13 @@ def _hit(sheet: Sheet, passage: Passage, hit: Hit, claims: tuple[Claim, ...]) ->
         return
     code = "untraced-word" if hit.kind in _WORD_KINDS else "untraced-number"
     refusal = sheet.refusal(offset, code, message_for(hit))
-    (sheet.report.refusals if hit.refused else sheet.report.warnings).append(refusal)
+    sheet.keep(sheet.report.refusals if hit.refused else sheet.report.warnings, refusal)
 
 
 def message_for(hit: Hit) -> str:
     """What is wrong with a hit, and what to do."""
-    shown = f'"{" ".join(hit.text.split())}"'
+    text = " ".join(hit.text.split())
+    shown = f'"{text}"' if len(text) <= SHOWN else f'"{text[:SHOWN]}…"'
     if hit.kind in ("digit", "identifier", "roman"):
         return f"{shown} has no trace. Refer to a payload field, or add the name to {TERMS}."
     if hit.kind == "claim":
