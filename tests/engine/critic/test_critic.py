@@ -92,6 +92,13 @@ TAMPERED: dict[str, tuple[str, str, Change, str]] = {
         leaf("share", high="0.4999"),
         "by the recomputed numbers its rules give 'neither'",
     ),
+    "a low end moved to break a rule": (
+        SHARE,
+        "holds",
+        leaf("share", low="0.35"),
+        "by the committed digits its rules give 'neither'",
+    ),
+    "two statuses at once": (f"{SHARE}\nnull_when: {SHARE}", "holds", nothing, "'holds and null'"),
     "a changed value": (SHARE, "holds", leaf("share", value="0.5"), "value is committed as 0.5"),
     "a flipped sign": ("a.results.gain.low < 0", "holds", negated("gain"), "value is committed as -"),
     "a changed level": (SHARE, "holds", leaf("share", level="0.5"), "percentile low"),

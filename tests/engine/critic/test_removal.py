@@ -118,15 +118,20 @@ def test_the_search_finds_what_trying_every_set_finds(name: str) -> None:
     assert len(set(sizes)) > 1, "cases that all end alike prove little"
 
 
-def test_the_pair_is_the_one_that_goes_furthest_by_trying_all() -> None:
-    judged, measures = case(5, "status", {"holds": "a.x > a.bar"}, "holds")
+@pytest.mark.parametrize(("rule", "status"), [("a.x > a.bar", "holds"), ("a.x < a.bar", "neither")])
+def test_the_pair_is_the_one_that_goes_furthest_whether_the_rule_is_true_or_false(
+    rule: str, status: str
+) -> None:
+    judged, measures = case(3, "status", {"holds": rule}, "holds")
+    assert measures["x"].value > 0.5 and judged.recomputed() == status
+    offsets = {"low": 0.0, "high": 0.0}
+
+    def left(gone: tuple[int, ...]) -> float:
+        return Named(table(3, 0.62), offsets, gone).value
+
     found = removal.search(judged)
-    columns, offsets = table(5, 0.62), {"low": 0.0, "high": 0.0}
-    sign = 1 if measures["x"].value > 0.5 else -1
-    expected = min(
-        combinations(range(CLUSTERS), 2), key=lambda gone: sign * Named(columns, offsets, gone).value
-    )
-    assert found.pair == frozenset(expected)
+    assert found.pair == frozenset(min(combinations(range(CLUSTERS), 2), key=left))
+    assert found.removed is not None and found.pair < found.removed and not found.exact
 
 
 def test_clusters_are_counted_over_all_numbers_and_a_rule_of_constants_has_none() -> None:
