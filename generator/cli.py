@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import click
 
+from generator.lane.cli import lane
 from generator.record import repository
 from generator.record.keys import ERRATUM_KINDS
 from generator.record.record import find_root
@@ -305,6 +306,9 @@ def release(tag: str, root: Path | None, form: str) -> None:
     said = f"{tag} is proved. The manifest and the version are written; to release it:"
     for line in (said, *commands(tag)):
         click.echo(line, err=form != "text")
+
+
+main.add_command(lane)
 
 
 def _found(root: Path | None) -> Path:

@@ -69,6 +69,15 @@ def ask(root: Path, *arguments: str) -> str | None:
     return None if data is None else data.decode("utf-8", "surrogateescape")
 
 
+def run(root: Path, *arguments: str) -> int:
+    """Run a git command that speaks for itself; its exit status, one where git is not installed."""
+    try:
+        command = ["git", "--literal-pathspecs", "-C", str(root), *arguments]
+        return subprocess.run(command, check=False).returncode
+    except OSError:
+        return 1
+
+
 def ask_bytes(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
     """The output of a git command as bytes, None where it fails or git is not installed."""
     command = ["git", "--literal-pathspecs", "-C", str(root), *arguments]

@@ -1,0 +1,1 @@
+"""One lane through a record: say which registered texts will be touched, and touch no others. Optional."""
