@@ -255,9 +255,17 @@ def test_an_unknown_reference_is_misuse(record: Path) -> None:
     assert reproduce(record, "F-99").exit_code == 2
 
 
+INTERRUPTIBLE = """
+import signal, sys
+from generator.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
+main(sys.argv[1:])
+"""
+
+
 def test_an_interrupt_ends_the_command_and_leaves_nothing(record: Path, tools: Path) -> None:
     give(tools, seconds=60)
-    command = [sys.executable, "-m", "generator", "reproduce", "F-01", "--root", str(record)]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "reproduce", "F-01", "--root", str(record)]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as running:
         deadline = time.monotonic() + 60
         while not (tools / "called.json").exists() and time.monotonic() < deadline:
