@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+LIMIT = 10_000
+"""Refusals of one file, beyond which no person and no machine reads on."""
+
+LONGEST = 1_000_000
+"""Characters of the longest text that is judged as one."""
+
 
 class Fault(Exception):
     """A refusal code and what is wrong with the value shown."""
@@ -10,3 +16,15 @@ class Fault(Exception):
         self.code = code
         self.message = message
         super().__init__(message)
+
+
+class Crowded(Exception):
+    """A file with more refusals than are told, or a text longer than is judged; the message says which."""
+
+    @classmethod
+    def refusals(cls) -> Crowded:
+        return cls(f"More than {LIMIT} refusals in one file; the rest of it was not judged.")
+
+    @classmethod
+    def text(cls) -> Crowded:
+        return cls(f"A text of more than {LONGEST} characters without a break is not judged. Divide it.")

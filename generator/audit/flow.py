@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from html import unescape
 
@@ -60,9 +61,11 @@ class Flow:
     claims: list[Stretch] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     size: int = 0
+    starts: list[int] = field(default_factory=list)
 
     def add(self, piece: Piece) -> None:
         self.pieces.append(piece)
+        self.starts.append(self.size)
         self.size += len(piece.text)
 
     @property
@@ -71,13 +74,9 @@ class Flow:
 
     def at(self, index: int) -> tuple[Piece, int]:
         """The piece that holds a character of the run, and the character's offset in the page."""
-        passed = 0
-        for piece in self.pieces:
-            if index < passed + len(piece.text):
-                return piece, piece.place(index - passed)
-            passed += len(piece.text)
-        last = self.pieces[-1]
-        return last, last.start
+        found = bisect_right(self.starts, index) - 1
+        piece = self.pieces[found]
+        return piece, piece.place(index - self.starts[found]) if index < self.size else piece.start
 
     def shown(self) -> tuple[str, list[tuple[int, int]]]:
         """The run as a reader sees it, and the stretches that are bound: numbers, texts and claims."""

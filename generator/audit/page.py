@@ -11,7 +11,7 @@ from generator.audit import mark, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
 from generator.audit.coverage import RULES
-from generator.audit.fault import Fault
+from generator.audit.fault import Crowded, Fault
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch
 from generator.audit.mark import Proof
 from generator.audit.reading import Context, Deferred, Link, Reading
@@ -67,11 +67,17 @@ class Reader:
     def read(self) -> Reading:
         """Judge the whole page; never raises."""
         try:
+            self._whole()
+        except Crowded as crowded:
+            self.texts.crowded(str(crowded))
+        return self.reading
+
+    def _whole(self) -> None:
+        try:
             self._walk(0, len(self.html))
         except Malformed as error:
             self.texts.refuse(error.offset, "bad-page", str(error))
         self._flush()
-        return self.reading
 
     def _walk(self, start: int, end: int) -> None:
         """Run by run; a run that left no trace on another page leaves none here."""

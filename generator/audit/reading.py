@@ -10,6 +10,7 @@ from generator.audit.computed import Sources
 from generator.audit.coverage import Used
 from generator.audit.echo import Bound
 from generator.audit.evidence import Evidence
+from generator.audit.fault import LONGEST, Crowded
 from generator.audit.repetition import Repetition
 from generator.audit.verbatim import Lines
 from generator.gate.numerals import Judgement, Names, judge
@@ -34,6 +35,8 @@ class Context:
         """Numerals and number words of a text; words that merely claim are the source side's business."""
         found = self._judged.get(text)
         if found is None:
+            if len(text) > LONGEST:
+                raise Crowded.text()
             found = judge(text, self.names, self.ids, claims=False)
             if len(self._judged) < CACHE_SIZE and len(text) < 300:
                 self._judged[text] = found

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from html import unescape
@@ -20,7 +21,7 @@ from generator.audit.coverage import EXEMPTIONS, NAMES, Coverage, Used, left_out
 from generator.audit.crew import Ahead, Crew, size
 from generator.audit.echo import repeats
 from generator.audit.evidence import Evidence
-from generator.audit.fault import Fault
+from generator.audit.fault import LIMIT, Crowded, Fault
 from generator.audit.page import Reader
 from generator.audit.reading import Context, Echo, Link, Reading
 from generator.audit.texts import place, spans, wrong
@@ -38,6 +39,9 @@ SCRIPT = "var __index = "
 
 _LINK = re.compile(r"<link\b[^<>]*\shref=\"([^\"]*)\"")
 _ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
+
+ECHO_LIMIT = 20_000
+"""Characters of the longest plain string with a numeral that is compared with what it repeats."""
 
 TERMS = "findings/terms.toml"
 PAGES = frozenset({".html", ".htm", ".xhtml"})
@@ -84,6 +88,8 @@ class Audit:
         self.echoes: list[tuple[str, Echo, bool]] = []
         self.exempt: dict[str, Used] = {}
         self._only: frozenset[str] | None = None
+        self._kept: Counter[str] = Counter()
+        self._last = ("", "")
 
     def run(self, crew: Crew | None = None) -> Report:
         """The whole audit, step by step."""
@@ -112,6 +118,7 @@ class Audit:
         audit.readings = {path: each for path, each in self.readings.items() if path not in only}
         audit.exempt = {path: each for path, each in self.exempt.items() if path not in only}
         audit.refusals, audit.echoes, audit._anchors, audit._only = [], [], {}, only
+        audit._kept, audit._last = Counter(), ("", "")
         return audit.judge()
 
     def gather(self) -> None:
@@ -178,8 +185,9 @@ class Audit:
         """The search index repeats passages of pages, stripped of their marks."""
         for file in self._judged():
             if SEARCH.search(file.path):
-                text = (self._read(file) or "{}").removeprefix(SCRIPT).removesuffix(";")
-                self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text))
+                with self._bounded(file.path):
+                    text = (self._read(file) or "{}").removeprefix(SCRIPT).removesuffix(";")
+                    self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text))
 
     def _index(self, file: File, text: str) -> Iterator[Echo]:
         try:
@@ -201,15 +209,18 @@ class Audit:
     def read_others(self) -> None:
         """Stylesheets, feeds, drawings and plain texts, and copies of payloads."""
         for file in self._judged():
-            suffix = file.real.suffix.lower()
-            if suffix == ".css":
-                self._stylesheet(file)
-            elif suffix in (".xml", ".rss", ".atom", ".svg"):
-                self._markup(file)
-            elif suffix in TEXTS:
-                self._plain(file)
-            elif suffix == ".json" and file.path.startswith("payloads/"):
-                self._copy(file)
+            with self._bounded(file.path):
+                self._other(file, file.real.suffix.lower())
+
+    def _other(self, file: File, suffix: str) -> None:
+        if suffix == ".css":
+            self._stylesheet(file)
+        elif suffix in (".xml", ".rss", ".atom", ".svg"):
+            self._markup(file)
+        elif suffix in TEXTS:
+            self._plain(file)
+        elif suffix == ".json" and file.path.startswith("payloads/"):
+            self._copy(file)
 
     def settle(self) -> None:
         """Follow links and compare echoes, now that every page is known."""
@@ -217,14 +228,17 @@ class Audit:
         for reading in self._judged_pages():
             shown = f"{self.prefix}{reading.path}"
             self.refusals.extend(reading.refusals)
-            for link in reading.links:
-                self._follow(reading, shown, link)
-            if page := FINDING.fullmatch(reading.path):
-                self._undeclared(reading, shown, self.context.sources.declared(page[1]))
+            with self._bounded(reading.path):
+                for link in reading.links:
+                    self._follow(reading, shown, link)
+                if page := FINDING.fullmatch(reading.path):
+                    self._undeclared(reading, shown, self.context.sources.declared(page[1]))
+                self._settle_counts(reading, {NUMBERS: numbers})
             self.echoes.extend((shown, echo, False) for echo in reading.echoes)
-            self._settle_counts(reading, {NUMBERS: numbers})
         for shown, echo, search in self.echoes:
-            self._compare(shown, echo, search)
+            if self._kept[shown] <= LIMIT:
+                with self._bounded(shown.removeprefix(self.prefix)):
+                    self._compare(shown, echo, search)
         if not self.refusals:  # what is refused is not counted, and would be refused here a second time
             self._settle_coverage()
 
@@ -310,6 +324,11 @@ class Audit:
         """Refuse each numeral of a plain string that repeats no bound number of its pages."""
         readings = [self.readings[page] for page in echo.pages if page in self.readings]
         bounds = [each for reading in readings for each in reading.bounds]
+        if len(echo.text) > ECHO_LIMIT and not any(_repeats_lines(echo.text, each) for each in readings):
+            message = f"A plain string of more than {ECHO_LIMIT} characters is not compared with its page."
+            at = self._place(shown, echo.offset)
+            self._keep(Refusal(shown, *at, "too-large", echo.text.strip()[:160], message))
+            return
         for start, end, kind in echo.spans:
             if repeats(echo.text, start, end, bounds, alone=search):
                 continue
@@ -320,7 +339,7 @@ class Audit:
                 f'"{echo.text[start:end]}" repeats no bound number of a page. Bind it where the page says it.'
             )
             line, column = self._place(shown, echo.offset)
-            self.refusals.append(Refusal(shown, line, column, code, echo.text.strip()[:160], message))
+            self._keep(Refusal(shown, line, column, code, echo.text.strip()[:160], message))
 
     def _ids(self, path: str) -> frozenset[str]:
         """The anchors of a page, which is read again for them."""
@@ -396,9 +415,8 @@ class Audit:
     def _judge_text(self, file: File, whole: str, text: str, start: int) -> None:
         for hit in self.context.judge(text).refused:
             code, message = wrong(hit)
-            line, column = place(whole, start + hit.start)[:2]
-            shown = text.split("\n")[text.count("\n", 0, hit.start)][:160]
-            self.refusals.append(Refusal(file.shown, line, column, code, shown, message))
+            line, column, shown = place(whole, start + hit.start)
+            self._keep(Refusal(file.shown, line, column, code, shown, message))
 
     def _copy(self, file: File) -> None:
         """A raw payload in the site has the bytes of the one in the repository."""
@@ -454,13 +472,29 @@ class Audit:
 
     def _at(self, reading: Reading, shown: str, offset: int, code: str, message: str, text: str) -> None:
         line, column = self._place(shown, offset)
-        self.refusals.append(Refusal(shown, line, column, code, text, message))
+        self._keep(Refusal(shown, line, column, code, text, message))
+
+    def _keep(self, refusal: Refusal) -> None:
+        """Add a refusal; raises Crowded where its file has too many."""
+        self._kept[refusal.path] += 1
+        if self._kept[refusal.path] > LIMIT:
+            raise Crowded.refusals()
+        self.refusals.append(refusal)
+
+    @contextmanager
+    def _bounded(self, path: str) -> Iterator[None]:
+        """What is done for a file, given up with one refusal where there is too much of it."""
+        try:
+            yield
+        except Crowded as crowded:
+            self._refuse(path, "too-large", str(crowded))
 
     def _place(self, shown: str, offset: int) -> tuple[int, int]:
         """Line and column of an offset of a page, which is read again for it."""
-        file = next((each for each in self.files if each.shown == shown), None)
-        text = (self._read(file) if file else None) or ""
-        return place(text, offset)[:2]
+        if self._last[0] != shown:
+            file = next((each for each in self.files if each.shown == shown), None)
+            self._last = shown, (self._read(file) if file else None) or ""
+        return place(self._last[1], offset)[:2]
 
 
 def _repeats_lines(text: str, reading: Reading) -> bool:

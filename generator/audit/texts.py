@@ -13,6 +13,7 @@ from typing import Any
 from generator.audit import stylesheet, surface
 from generator.audit.address import resolve
 from generator.audit.echo import Bound
+from generator.audit.fault import LIMIT, LONGEST, Crowded
 from generator.audit.flow import Flow, Stretch, misuses
 from generator.audit.reading import Context, Echo, Reading
 from generator.gate.numerals import Hit, Judgement
@@ -40,15 +41,28 @@ class Texts:
         self.reading = Reading(path)
 
     def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
+        if len(self.reading.refusals) >= LIMIT:
+            raise Crowded.refusals()
         line, column, shown = place(self.html, offset)
         self.reading.refusals.append(
             Refusal(self.shown_path, line, column, code, (shown if text is None else text)[:160], message)
         )
 
+    def crowded(self, message: str, offset: int | None = None) -> None:
+        """One refusal for all that was not judged, where the last one stands."""
+        last = self.reading.refusals[-1:]
+        line, column = (last[0].line, last[0].column) if last else (1, 1)
+        if offset is not None:
+            line, column, _ = place(self.html, offset)
+        self.reading.refusals.append(Refusal(self.shown_path, line, column, "too-large", "", message))
+
     def run(self, flow: Flow, around: Around) -> None:
         """A run of text between block borders."""
         text = flow.text
         if not text.strip():
+            return
+        if len(text) > LONGEST:
+            self.crowded(str(Crowded.text()), flow.at(0)[1])
             return
         judgement = self.context.judge(text)
         if judgement.refused or judgement.unknown or judgement.names or judgement.ids:
