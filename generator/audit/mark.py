@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from unicodedata import category
 
 from generator.audit import predicate
 from generator.audit.evidence import Evidence
@@ -26,6 +27,9 @@ DERIVED = ("class", "value", "data-expression", "data-format")
 COMPUTED = ("class", "value", "data-computed")
 
 _PERCENT = frozenset({"%", "percent"})
+_HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
+_KEPT = frozenset("\t\n\r\x85\u200c\u200d")
+"""White space, and the joiners that scripts are written with."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ def _text(attributes: Mapping[str, str], text: str, evidence: Evidence) -> Proof
         raise Fault("unknown-field", f"Text may not be quoted from {pointer}.")
     if len(found.text) > TEXT_LIMIT:
         raise Fault("too-large", f"The text at {pointer} is longer than {TEXT_LIMIT} characters.")
+    if hidden := next((each for each in found.text if category(each) in _HIDDEN and each not in _KEPT), ""):
+        raise Fault("bad-encoding", f"The text at {pointer} holds U+{ord(hidden):04X}, which shows nothing.")
     if attributes["value"] != found.text:
         raise Fault("display-mismatch", f"The page states another text than the payload has at {pointer}.")
     _compare(" ".join(found.text.split()), " ".join(text.split()))

@@ -15,6 +15,7 @@ from generator.gate import display, markdown, masking
 from generator.gate.masking import VALUE, Claim
 from generator.gate.numerals import Hit, Names, judge
 from generator.gate.passage import Passage
+from generator.record.encoding import HIDDEN
 from generator.record.record import Record
 from generator.record.source import Source
 from generator.record.terms import PATH as TERMS
@@ -34,12 +35,6 @@ UNPRINTED = _words(
 
 ITEMS = {"rulings": (".reason",), "deviations": (".what", ".reading")}
 """Lists of entries, and what of an entry a page prints as text."""
-
-HIDDEN = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-    "\U000e0000-\U000e007f]|(?<=[0-9A-Za-z])[\u200c\u200d]|[\u200c\u200d](?=[0-9A-Za-z])"
-)
-"""Characters that show nothing and can split a number or turn its order around."""
 
 _LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|\{#")
 _CODE_KINDS = frozenset({"digit"})

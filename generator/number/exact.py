@@ -65,7 +65,7 @@ class Scope:
             self._unnamed(fragment, field)
         if path not in self.payloads:
             message = f"{path} is not there, or was refused."
-            _refuse(fragment, field.offset, "unknown-payload", field.alias, message)
+            _refuse(fragment, field.offset, "unknown-payload", path, message)
         payload = self.payloads[path]
         node = payload.root
         for depth, key in enumerate(field.keys):

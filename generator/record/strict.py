@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NoReturn
 
+from generator.record.encoding import HIDDEN, UNPRINTABLE
 from generator.record.tree import Node, Text, grow
 from generator.report.refusal import Refusal, Refused
 
@@ -21,7 +22,8 @@ LEXEME_LIMIT = 400
 _STRING = rb'"(?:[^"\\]|\\.)*+"'
 _BRACKETS = re.compile(_STRING + rb"|[\[{}\]]", re.DOTALL)
 _CONSTANTS = re.compile(_STRING + rb"|(-?(?:NaN|Infinity))", re.DOTALL)
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Forbidden(Exception):
@@ -47,8 +49,9 @@ def load(path: str, data: bytes, text: str) -> object:
         _check_nodes(path, _tree(path, data, text))
         raise
     _check_depth(path, data)
-    if _SURROGATE.search(data):
-        _check_surrogates(path, grow(data))
+    escaped = (chr(int(code, 16)) for code in _ESCAPED.findall(text))
+    if (not text.isascii() and _unfit(text)) or any(map(_unfit, escaped)):
+        _check_characters(path, grow(data))
     return document
 
 
@@ -136,12 +139,19 @@ def _check_depth(path: str, data: bytes) -> None:
             depth -= 1
 
 
-def _check_surrogates(path: str, root: Node) -> None:
-    """Refuse an escape that is half of a surrogate pair: it is no character."""
+def _unfit(text: str) -> str:
+    """What is wrong with the first character that no page can show as it is; empty where there is none."""
+    if _SURROGATE.search(text):
+        return "The string holds half of a surrogate pair, which is no character."
+    found = HIDDEN.search(text) or UNPRINTABLE.search(text)
+    return f"U+{ord(found[0]):04X} shows nothing and can hide a number. Take it out." if found else ""
+
+
+def _check_characters(path: str, root: Node) -> None:
+    """Refuse the first string, key or value, with a character that no page can show as it is."""
     for node in root.walk():
         for string in _strings(node):
-            if any("\ud800" <= character <= "\udfff" for character in string.text):
-                message = "The string holds half of a surrogate pair, which is no character."
+            if message := _unfit(string.text):
                 _refuse(path, string.line, string.column, "bad-encoding", "", message)
 
 

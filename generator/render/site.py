@@ -69,8 +69,9 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     registered = frozen.check(record, base)
     report.extend(registered.refusals)
     (report.refusals if repository.in_ci() else report.warnings).extend(registered.unproved)
+    told = {each.path for each in record.refusals} | {each.text for each in record.refusals}
     for evaluation in evaluations.values():
-        report.extend(evaluation.refusals)
+        report.extend(each for each in evaluation.refusals if not _follows(each, told))
         report.numbers += leaves(evaluation.printed)
         report.derived += sum(isinstance(number, Derived) for number in evaluation.printed)
         report.claims += evaluation.claims
@@ -80,6 +81,11 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     report.extend(_corrected(record, evaluations))
     report.pages = len(evaluations)
     return report
+
+
+def _follows(refusal: Refusal, told: set[str]) -> bool:
+    """Whether a number is missing only because of a payload that is refused at its own place already."""
+    return refusal.code == "unknown-payload" and refusal.text in told
 
 
 def _further(refusals: list[Refusal], evaluations: Iterable[Evaluation]) -> list[Refusal]:

@@ -483,6 +483,12 @@ def test_traced_text_is_short(tmp_path: Path) -> None:
     assert "too-large" in _codes(tmp_path, {made.PATH: payload.data.decode(), FINDING: made.page(body)})
 
 
+def test_a_text_that_turns_the_order_around_is_refused(tmp_path: Path) -> None:
+    payload = made.Payload(made.PAYLOAD.replace("NOTE", "\\u202eword"))
+    body = f"<p>{made.leaf('/regime/note', 'text', chr(0x202E) + 'word', payload)}</p>"
+    assert "bad-encoding" in _codes(tmp_path, {made.PATH: payload.data.decode(), FINDING: made.page(body)})
+
+
 def test_the_search_index_is_read_whatever_it_holds(tmp_path: Path) -> None:
     for text in ("{", "[]", json.dumps({"docs": [7]}), json.dumps({"docs": [{"text": "x"}]}), "[" * 5000):
         assert _codes(tmp_path, {"site/search/search_index.json": text}) == {"bad-page"}
