@@ -10,7 +10,7 @@ from generator.audit import verify
 from generator.gate import source as gate
 from generator.gate.display import CONFIGURATION
 from generator.number.evaluate import evaluate
-from generator.record import checksums, source, terms
+from generator.record import checksums, experiments, source, terms
 from generator.record.record import Record
 from generator.render import site
 from generator.report.refusal import Refusal, Refused
@@ -40,7 +40,7 @@ def _sources(record: Record, paths: Collection[str]) -> Iterator[Refusal]:
         try:
             if path == checksums.PATH:
                 yield from _checksums(record, paths)
-            elif path in (terms.PATH, CONFIGURATION):
+            elif path in (terms.PATH, CONFIGURATION, experiments.PATH):
                 yield from _strings(record)
             elif path.endswith((".md", ".md.j2")):
                 yield from _source(record, path)
@@ -56,14 +56,26 @@ def _source(record: Record, path: str) -> Iterator[Refusal]:
 
 
 def _strings(record: Record) -> Iterator[Refusal]:
-    """The display strings of the configuration, and the reasons of the names."""
-    alone = replace(record, findings=(), kills=(), errata=(), pages=(), landing=None)
-    yield from gate.judge_record(replace(alone, terms=terms.read(record.root))).refusals
+    """What is shown of the configuration, of the names and of the list of experiments."""
+    alone = replace(
+        record,
+        landing=None,
+        findings=(),
+        kills=(),
+        errata=(),
+        errata_pass=None,
+        disclosures=(),
+        pages=(),
+        terms=terms.read(record.root),
+        experiments=experiments.read(record.root),
+    )
+    yield from gate.judge_record(alone).refusals
 
 
 def _checksums(record: Record, paths: Collection[str]) -> Iterator[Refusal]:
     """The list of checksums, against the payloads as they are now."""
     digests = {path: each.sha256 for path, each in record.payloads.items()}
+    digests |= {experiments.PATH: record.experiments.document.sha256} if record.experiments else {}
     changed = {
         path: sha256((record.root / path).read_bytes()).hexdigest() for path in paths if path in digests
     }

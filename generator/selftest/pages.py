@@ -46,20 +46,21 @@ FILES = {
     "plain text": ("site/selftest.txt", "{}\n"),
 }
 _TITLE = re.compile(r"(?<=<title>).*?(?=</title>)", re.DOTALL)
-_CLAIM = re.compile(r'(?<=<span )([^>]*data-claim="[^"]*"[^>]*>)([^<]*)(?=</span>)')
+_CLAIM = re.compile(r'(?<=<span )([^>]*data-claim="[^"]*"[^>]*>)([^<]*)(?=</span>[\s.,;:])')
+"""A claim in running text: words that touch those of the next element are other words."""
+
 _CONSTANT = re.compile(r"&(?:quot|#34);[0-9/]+&")
 
 
 def pages(workplace: Workplace) -> Iterator[Fault]:
     """Every form on every surface of a finding's page, and of the files beside the pages."""
     known = [each for each in forms("output", workplace.names, workplace.record.ids) if not each.templated]
-    yield from planted(_surfaces(workplace), known)
+    yield from planted(surfaces(workplace), known)
 
 
-def _surfaces(workplace: Workplace) -> Iterator[Surface]:
-    path = next(
-        iter(f"site/findings/{each.id}.html" for each in workplace.record.findings), "site/index.html"
-    )
+def surfaces(workplace: Workplace) -> Iterator[Surface]:
+    """Every place of a finished site where a text is seen or heard."""
+    path = min(_findings(workplace), key=lambda each: len(workplace.text(each)), default="site/index.html")
     page = workplace.text(path)
 
     def surface(
@@ -81,6 +82,10 @@ def _surfaces(workplace: Workplace) -> Iterator[Surface]:
         head, tail = page[: claim.start(2)], page[claim.end(2) :]
         yield surface("words of a claim", lambda form: head + escape(form) + tail)
     yield from _files(workplace, path.removeprefix(SITE))
+
+
+def _findings(workplace: Workplace) -> list[str]:
+    return [f"site/findings/{each.id}.html" for each in workplace.record.findings]
 
 
 def _files(workplace: Workplace, location: str) -> Iterator[Surface]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from generator.render.publish import Misuse
 from generator.selftest import expressions, judging, pages, places, sources, traces, values
 from generator.selftest.fault import Fault
+from generator.selftest.share import Share, planted, processes
+from generator.selftest.tally import Tally
 from generator.selftest.workplace import Workplace, prepare
 
 GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
@@ -25,49 +27,36 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
 }
 
 
-@dataclass
-class Tally:
-    """How many faults were planted and caught, and the misses, each with its place."""
-
-    planted: Counter[str] = field(default_factory=Counter)
-    caught: Counter[str] = field(default_factory=Counter)
-    misses: list[str] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def add(self, kind: str, miss: str) -> None:
-        """Count one fault; an empty miss says that it was caught."""
-        self.planted[kind] += 1
-        self.caught[kind] += not miss
-        self.misses.extend([miss] if miss else [])
-
-    def holds(self, at_least: int) -> bool:
-        """Whether every fault was caught, and there were enough."""
-        return not self.misses and self.planted.total() >= at_least
-
-    def told(self, at_least: int) -> str:
-        """What was left out, every miss, and the sum."""
-        lines = [f"{count:6} left out: {what}" for what, count in self.left_out.items()]
-        lines += self.misses
-        if self.planted.total() < at_least:
-            lines.append(f"At least {at_least} faults have to be planted.")
-        return "\n".join([*lines, f"{self.planted.total()} faults planted, {self.caught.total()} caught"])
-
-
 def selftest(root: Path, say: Callable[[str], None]) -> Tally:
-    """Plant every fault in a copy of a record; raises Stopped where the record itself is refused."""
+    """Plant every fault in a copy of a record; raises Stopped where the record itself is refused.
+
+    Raises Misuse where the copy cannot be written.
+    """
+    total = Tally()
     with tempfile.TemporaryDirectory(prefix="findings-selftest-") as folder:
-        return plant(prepare(root, Path(folder)), say)
+        try:
+            workplace = prepare(root, Path(folder) / "copy")
+            for tally in planted(workplace, plant, tuple(GROUPS), processes()):
+                for row in tally.rows():
+                    say(row)
+                total += tally
+        except (OSError, EOFError) as error:
+            raise Misuse(f"The copy in {folder} cannot be worked on: {error or 'a process died'}.") from None
+    return total
 
 
-def plant(workplace: Workplace, say: Callable[[str], None], groups: Iterable[str] | None = None) -> Tally:
-    """Plant the faults of some groups, one at a time; tells of each kind as soon as it is done."""
-    tally = Tally(left_out=workplace.left_out)
-    faults = (fault for group in groups or GROUPS for fault in GROUPS[group](workplace))
-    for kind, alike in groupby(faults, key=lambda fault: fault.kind):
-        for fault in alike:
-            judge = judging.touched if kind in tally.planted else judging.everything
-            with workplace.changed(fault.changes):
-                miss = fault.miss(judge(workplace, tuple(fault.changes)))
-            tally.add(kind, miss)
-        say(f"{tally.planted[kind]:6} planted {tally.caught[kind]:6} caught   {kind}")
+def plant(workplace: Workplace, group: str, share: Share) -> Tally:
+    """Plant the faults of a group, or a share of them, one at a time.
+
+    The first of each kind is judged by the whole of the checks, the others where they touch.
+    """
+    tally = Tally()
+    for kind, alike in groupby(GROUPS[group](workplace), key=lambda fault: fault.kind):
+        for number, fault in enumerate(alike):
+            if share.has(number):
+                judge = judging.touched if number else judging.everything
+                with workplace.changed(fault.changes):
+                    tally.add(kind, fault.miss(judge(workplace, tuple(fault.changes))))
+    if share.has(0):
+        tally.left_out, workplace.left_out = workplace.left_out, Counter()
     return tally

@@ -4,34 +4,59 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from generator.gate.display import CONFIGURATION
-from generator.record import terms
+from generator.record import experiments, terms
+from generator.record.keys import NAMES
 from generator.record.record import LANDING
-from generator.record.source import Source
+from generator.record.source import DISCLOSURES, PASS
 from generator.selftest.cases import Form, forms
 from generator.selftest.fault import Fault
 from generator.selftest.surface import Surface, planted
 from generator.selftest.workplace import Workplace
 
-PRINTED = {
-    "finding": ("title", "regime"),
-    "kill": ("title", "untested_because"),
-    "erratum": ("reason",),
-    "template": ("title", "description"),
-    "page": ("title", "description"),
-}
-"""Front matter of each kind of source that a page prints."""
+Value = Callable[[str], object]
+"""From a text to the value of a key that shows it."""
 
-NAMED = {
-    "finding": "finding",
-    "kill": "kill criterion",
-    "erratum": "erratum",
-    "template": "landing page",
-    "page": "page",
+
+def _itself(text: str) -> object:
+    return text
+
+
+def _tag(text: str) -> object:
+    return [text]
+
+
+def _ruling(text: str) -> object:
+    return [{"statement": "F-1#selftest", "ruling": "stands", "reason": text}]
+
+
+def _experiment(text: str) -> object:
+    return {"selftest": text}
+
+
+def _deviation(key: str, text: str) -> object:
+    return [{"date": "2026-12-01", "rule": "K-1", "what": "Words.", "reading": "Words.", key: text}]
+
+
+_PAGE: dict[str, tuple[str, Value]] = {"title": ("title", _itself), "description": ("description", _itself)}
+_LIST: dict[str, tuple[str, Value]] = {"reason of an experiment": ("experiments", _experiment)}
+
+PRINTED: dict[str, dict[str, tuple[str, Value]]] = {
+    "finding": {"title": ("title", _itself), "regime": ("regime", _itself), "tag": ("tags", _tag)},
+    "kill": {"title": ("title", _itself), "untested_because": ("untested_because", _itself)},
+    "erratum": {"reason": ("reason", _itself)},
+    "pass": {"reason of a ruling": ("rulings", _ruling)},
+    "unrun": _LIST,
+    "withheld": _LIST,
+    "deviations": {key: ("deviations", partial(_deviation, key)) for key in ("what", "reading")},
+    "template": _PAGE,
+    "page": _PAGE,
 }
+"""What a page prints of the front matter of each kind of source: the key, and a value that holds a text."""
+
 SHOWN = ("site_name", "site_description", "site_author", "copyright")
 
 _FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -42,19 +67,20 @@ _CLAIM = re.compile(r"(\{%-?\s*claim\s[^%0-9]*%\})(.*?)(\{%-?\s*endclaim)", re.D
 def sources(workplace: Workplace) -> Iterator[Fault]:
     """Every form on every surface; sources of a kind that the record lacks are made up for it."""
     known = forms("source", workplace.names, workplace.record.ids)
-    yield from planted(_surfaces(workplace), known)
+    yield from planted(surfaces(workplace), known)
 
 
-def _surfaces(workplace: Workplace) -> Iterator[Surface]:
-    for kind, keys in PRINTED.items():
+def surfaces(workplace: Workplace) -> Iterator[Surface]:
+    """Every place of a source that a page shows; kinds that the record lacks are made up."""
+    for kind, printed in PRINTED.items():
         path, text = _carrier(workplace, kind)
-        yield Surface(f"a source: {NAMED[kind]}, body", path, partial("{}\n\n{}\n".format, text), _as_written)
-        for key in keys:
-            yield Surface(f"a source: {NAMED[kind]}, {key}", path, partial(front_key, text, key))
-        if kind == "finding":
-            yield Surface(f"a source: {NAMED[kind]}, tags", path, partial(_tagged, text))
+        named = f"a source: {NAMES[kind]}"
+        yield Surface(f"{named}, body", path, partial("{}\n\n{}\n".format, text), _as_written)
+        for name, (key, value) in printed.items():
+            yield Surface(f"{named}, {name}", path, partial(_front_value, text, key, value))
     yield from _claims(workplace)
     yield from _strings(workplace)
+    yield from _experiments(workplace)
 
 
 def _as_written(form: Form) -> str:
@@ -93,37 +119,47 @@ def _strings(workplace: Workplace) -> Iterator[Surface]:
     )
 
 
+def _experiments(workplace: Workplace) -> Iterator[Surface]:
+    """The question of an experiment in the engine's list of them."""
+    if workplace.record.experiments and workplace.record.experiments.rows:
+        question = json.dumps(workplace.record.experiments.rows[0].question, ensure_ascii=False)
+        head, _, tail = workplace.text(experiments.PATH).partition(question)
+        yield Surface(
+            "a source: experiments.json, question",
+            experiments.PATH,
+            lambda form: head + _quoted(form) + tail,
+            strict=True,
+        )
+
+
 def _carrier(workplace: Workplace, kind: str) -> tuple[str, str]:
     """A source of a kind: path and text, made up where the record has none."""
-    record = workplace.record
-    found: dict[str, tuple[Source, ...]] = {
-        "finding": record.findings,
-        "kill": record.kills,
-        "erratum": record.errata,
-        "template": (record.landing,) if record.landing else (),
-        "page": record.pages,
-    }
-    if found[kind]:
-        return found[kind][0].path, found[kind][0].text
-    return _made(kind)
+    found = (each for each in workplace.record.sources if each.kind == kind)
+    first = next(found, None)
+    return (first.path, first.text) if first else _made(kind)
 
 
 def _made(kind: str) -> tuple[str, str]:
     none = "payloads:\n  a: payloads/selftest/none.json\n"
     front = {
-        "finding": f"id: F-1\ntitle: A finding\nrecord: selftest\nstatus: open\nregime: Words\n{none}",
-        "kill": f"id: K-1\ntitle: A kill criterion\nfires_when: a.results.x > a.results.y\n{none}",
+        "finding": f"id: F-1\nrecord: selftest\nstatus: open\n{none}",
+        "kill": f"id: K-1\nfires_when: a.results.x > a.results.y\n{none}",
         "erratum": "id: E-1\nfinding: F-1\nstatement: selftest\ndate: 2026-12-01\nkind: wording\n"
-        "reason: Words.\npayloads: {}\n",
+        "payloads: {}\n",
+        "pass": "record: selftest\ndate: 2026-12-01\n",
     }
     path = {
         "finding": "findings/F-1.md",
         "kill": "findings/K-1.md",
         "erratum": "findings/errata/E-1.md",
+        "pass": PASS,
         "template": LANDING,
-    }
-    head = f"---\n{front[kind]}---\n" if kind in front else ""
-    return path.get(kind, "site_src/selftest.md"), f"{head}Words.\n"
+        "page": "site_src/selftest.md",
+    } | {name: path for path, name in DISCLOSURES.items()}
+    text = f"---\n{front.get(kind, '')}---\nWords.\n"
+    for key, value in PRINTED[kind].values():
+        text = front_key(text, key, value("Words."))
+    return path[kind], text
 
 
 def _claimed(claim: re.Match[str], words: str) -> str:
@@ -131,8 +167,8 @@ def _claimed(claim: re.Match[str], words: str) -> str:
     return claim.string[: claim.start(2)] + words + claim.string[claim.end(2) :]
 
 
-def _tagged(text: str, tag: str) -> str:
-    return front_key(text, "tags", [tag])
+def _front_value(text: str, key: str, value: Value, form: str) -> str:
+    return front_key(text, key, value(form))
 
 
 def front_key(text: str, key: str, value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from unicodedata import category
 
 from generator.selftest.cases import Form
 from generator.selftest.fault import Fault
@@ -15,13 +16,15 @@ class Surface:
     """A place in a file: from a text to the file that shows it there.
 
     Where markup is rendered, `write` writes any form of the table for it. Elsewhere a text shows as it is
-    written, and a form that only markup makes is none there.
+    written, and a form that only markup makes is none there. A `strict` file is refused for characters
+    that show nothing before anything in it is judged.
     """
 
     name: str
     path: str
     plant: Callable[[str], str]
     write: Callable[[Form], str] | None = None
+    strict: bool = False
 
     @cached_property
     def line(self) -> int:
@@ -37,4 +40,6 @@ def planted(surfaces: Iterable[Surface], forms: Iterable[Form]) -> Iterator[Faul
             if surface.write or form.plain:
                 what = f"{form.text!r}, row {form.row} of the table"
                 changes = {surface.path: surface.plant(surface.write(form) if surface.write else form.text)}
-                yield Fault(surface.name, surface.path, surface.line, what, {form.code: 1}, changes)
+                hidden = surface.strict and any(category(each) == "Cf" for each in form.text)
+                due = {"bad-encoding" if hidden else form.code: 1}
+                yield Fault(surface.name, surface.path, surface.line, what, due, changes)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 
-from generator.record import checksums
 from generator.record.payload import Payload
 from generator.record.tree import Node
 from generator.selftest import exact
@@ -22,6 +21,7 @@ from generator.selftest.workplace import SITE, Workplace
 GIVEN_AWAY = frozenset({"payload-changed", "place-mismatch", "bad-payload", "unknown-field"})
 """What a digit that was changed with all its digests must not be refused for."""
 
+_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -48,7 +48,8 @@ def digits(workplace: Workplace) -> Iterator[Fault]:
     """Every digit of every number that a page shows or compares, one at a time.
 
     The first digit of each payload is planted with all that states the digest of the payload: its copy,
-    the list of checksums, every page. For the others, the pages that show the number are judged.
+    the list of checksums, every page; the first of each number with the pages that show it. For the others
+    the shortest of these pages is judged: one refusal stops a site.
 
     Where only a comparison rests on a number, most digits make no difference: then another digit is
     tried, and a place at which none makes one is left out and counted.
@@ -69,6 +70,7 @@ def digits(workplace: Workplace) -> Iterator[Fault]:
 
 def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited, *, whole: bool) -> Iterator[Fault]:
     """The first digit with every file that states the digest, the others on the pages that are concerned."""
+    first = True
     for index, digit in enumerate(cited.node.lexeme):
         if not digit.isdigit():
             continue
@@ -76,11 +78,14 @@ def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited, *, whol
         if change is None:
             workplace.left_out["digits on which nothing that is shown or claimed depends"] += 1
             continue
-        due = sum(change.due.values(), Counter[str]())
+        concerned = (
+            list(change.due) if first else [min(change.due, key=lambda path: len(workplace.text(path)))]
+        )
+        due = sum((change.due[path] for path in concerned), Counter[str]())
         what = f"{pointer}: {cited.node.lexeme} → {change.lexeme}"
-        changes = _restated(workplace, cited, change, whole=whole)
+        changes = _restated(workplace, cited, change, None if first and whole else concerned)
         yield Fault(kind, cited.payload.path, cited.node.line, what, due, changes, GIVEN_AWAY)
-        whole = False
+        first = False
 
 
 def _cited(workplace: Workplace) -> dict[tuple[str, str], Cited]:
@@ -138,26 +143,43 @@ def _due(workplace: Workplace, pointer: str, cited: Cited, value: Fraction) -> d
     return due
 
 
-def _restated(workplace: Workplace, cited: Cited, change: Change, *, whole: bool) -> dict[str, str]:
-    """The files with the number changed and its new digest wherever the old one stood."""
+def _restated(workplace: Workplace, cited: Cited, change: Change, pages: list[str] | None) -> dict[str, str]:
+    """The number changed, and its new digest wherever the old one stood: on some pages, or everywhere."""
+    whole = pages is None
     payload, node = cited.payload, cited.node
     data = payload.data[: node.start] + change.lexeme.encode() + payload.data[node.end :]
     changed = data.decode("utf-8")
-    digests = {payload.sha256: digest(changed)}
-    changes = {payload.path: changed}
-    if whole:
-        changes[SITE + payload.path] = changed
-        if (workplace.root / checksums.PATH).is_file():
-            former = workplace.text(checksums.PATH)
-            changes[checksums.PATH] = former.replace(payload.sha256, digests[payload.sha256])
-            digests[digest(former)] = digest(changes[checksums.PATH])
-    for path in workplace.pages if whole else change.due:
+    changes = _listed(workplace, payload.path, changed) if whole else {payload.path: changed}
+    digests = {digest(workplace.text(path)): digest(text) for path, text in changes.items()}
+    for path in workplace.pages if pages is None else pages:
         page = _page(workplace, path, payload.path, node.line, changed)
-        for old, new in digests.items():
-            page = page.replace(old, new)
+        page = _exchanged(page, digests)
         if page != workplace.text(path):
             changes[path] = page
+    if whole:
+        copies = {
+            SITE + path: text for path, text in changes.items() if (workplace.root / SITE / path).exists()
+        }
+        changes |= copies
     return changes
+
+
+def _listed(workplace: Workplace, payload: str, changed: str) -> dict[str, str]:
+    """The payload and every file below payloads/ that states a digest which changes with it."""
+    changes: dict[str, str] = {}
+    further = {payload: changed}
+    while further != changes:
+        changes = further
+        digests = {digest(workplace.text(path)): digest(text) for path, text in changes.items()}
+        restated = {path: _exchanged(workplace.text(path), digests) for path in workplace.evidence}
+        further = {path: text for path, text in restated.items() if text != workplace.text(path)}
+        further[payload] = changed
+    return changes
+
+
+def _exchanged(text: str, digests: Mapping[str, str]) -> str:
+    """A text with new digests for old ones."""
+    return _DIGEST.sub(lambda found: digests.get(found[0], found[0]), text)
 
 
 def _page(workplace: Workplace, path: str, payload: str, line: int, changed: str) -> str:

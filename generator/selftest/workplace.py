@@ -12,8 +12,9 @@ from pathlib import Path
 from generator.audit import Audit
 from generator.record import record as records
 from generator.record.record import CITATION, Record
+from generator.render.mkdocs_plugin import Stopped
 from generator.render.publish import publish
-from generator.report.refusal import Refused
+from generator.report.refusal import Report
 from generator.selftest.mark import Mark, marks
 
 FOLDERS = ("findings", "payloads", "templates", "site_src")
@@ -23,6 +24,7 @@ SITE = "site/"
 
 def prepare(root: Path, folder: Path) -> Workplace:
     """Copy a record into a folder and build its site there; raises Stopped where the record is refused."""
+    folder.mkdir(exist_ok=True)
     for name in FOLDERS:
         if (root / name).is_dir():
             shutil.copytree(root / name, folder / name, copy_function=shutil.copyfile)
@@ -54,7 +56,7 @@ class Workplace:
         self.left_out: Counter[str] = Counter()
         self.audit = Audit(root, root / "site")
         if refusals := self.audit.run().refusals:
-            raise Refused(refusals)
+            raise Stopped(Report(refusals))
         self._texts: dict[str, str] = {}
 
     def text(self, path: str) -> str:
@@ -68,6 +70,12 @@ class Workplace:
         """The finished pages, as paths in the copy."""
         found = (self.root / "site").rglob("*.html")
         return sorted(page.relative_to(self.root).as_posix() for page in found)
+
+    @cached_property
+    def evidence(self) -> list[str]:
+        """Every file below payloads/, as paths in the copy."""
+        found = (self.root / "payloads").rglob("*")
+        return sorted(file.relative_to(self.root).as_posix() for file in found if file.is_file())
 
     @cached_property
     def marks(self) -> list[Mark]:

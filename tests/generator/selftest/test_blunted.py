@@ -25,6 +25,7 @@ from generator.record import checksums
 from generator.selftest import pages, sources
 from generator.selftest.cases import Form
 from generator.selftest.run import GROUPS, plant
+from generator.selftest.share import Share
 from generator.selftest.workplace import Workplace, prepare
 
 FORMS = [
@@ -47,10 +48,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def few_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (sources, pages):
         monkeypatch.setattr(module, "forms", lambda side, names, ids: FORMS)
-
-
-def _silent(line: str) -> None:
-    pass
 
 
 def _nothing(*_: Any, **__: Any) -> Iterator[Any]:
@@ -245,7 +242,7 @@ BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_sharp_gate_catches_all(group: str, folder: Path) -> None:
-    tally = plant(Workplace(folder), _silent, [group])
+    tally = plant(Workplace(folder), group, Share())
     assert tally.misses == []
     assert tally.planted == tally.caught
     assert tally.planted.total() > 0
@@ -263,7 +260,7 @@ def test_a_blunted_gate_is_found_out(
 ) -> None:
     workplace = Workplace(folder)
     monkeypatch.setattr(owner, name, blunt)
-    tally = plant(workplace, _silent, [group])
+    tally = plant(workplace, group, Share())
     assert {kind for kind in tally.planted if tally.caught[kind] < tally.planted[kind]} >= kinds
     assert len(tally.misses) == tally.planted.total() - tally.caught.total()
     assert all(re.match(r"[^:]+:[0-9]+: missed: ", miss) for miss in tally.misses)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -10,10 +12,12 @@ import pytest
 import sample_record
 
 from generator.report.refusal import Refusal
-from generator.selftest import exact, judging, run, values
+from generator.selftest import exact, judging, pages, run, sources, values
 from generator.selftest.cases import forms
 from generator.selftest.fault import Fault
 from generator.selftest.mark import marks
+from generator.selftest.share import Share, planted
+from generator.selftest.tally import Tally
 from generator.selftest.workplace import Workplace, prepare
 
 
@@ -24,6 +28,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("copy")
     prepare(root, folder)
     return folder
+
+
+def _copied(folder: Path, beside: Path) -> Workplace:
+    """A workplace with room for others beside it."""
+    shutil.copytree(folder, beside / "copy")
+    return Workplace(beside / "copy")
 
 
 def _refusals(*codes: str) -> list[Refusal]:
@@ -77,12 +87,12 @@ def test_every_mark_of_a_page_is_found_and_can_be_changed(folder: Path) -> None:
 
 def test_each_digit_of_each_number_is_changed_or_left_out_with_a_count(folder: Path) -> None:
     workplace = Workplace(folder)
-    planted = [fault.what for fault in values.digits(workplace)]
+    whats = [fault.what for fault in values.digits(workplace)]
     shown = {mark.attributes["value"] for mark in workplace.marks if mark.is_leaf and not mark.is_text}
     low = "/results/tokens_per_check/low"
-    assert sum(what.startswith(f"{low}: 2.4102 → ") for what in planted) == 5
-    assert len(set(planted)) == len(planted)
-    assert len(planted) >= sum(character.isdigit() for value in shown for character in value)
+    assert sum(what.startswith(f"{low}: 2.4102 → ") for what in whats) == 5
+    assert len(set(whats)) == len(whats)
+    assert len(whats) >= sum(character.isdigit() for value in shown for character in value)
 
 
 def test_a_digit_on_which_nothing_depends_is_left_out(tmp_path: Path) -> None:
@@ -95,8 +105,8 @@ def test_a_digit_on_which_nothing_depends_is_left_out(tmp_path: Path) -> None:
     root = sample_record.write(tmp_path / "record", {"findings/F-01.md": first, "findings/F-02.md": finding})
     (tmp_path / "copy").mkdir()
     workplace = prepare(root, tmp_path / "copy")
-    planted = [fault for fault in values.digits(workplace) if "only compared" in fault.kind]
-    assert planted == []
+    compared = [fault for fault in values.digits(workplace) if "only compared" in fault.kind]
+    assert compared == []
     assert workplace.left_out.total() == len("00110") + len("00021")
 
 
@@ -112,7 +122,9 @@ def test_a_changed_digit_is_given_away_by_no_digest(folder: Path) -> None:
 
 def test_the_copy_is_as_it_was_once_the_fault_is_taken_out(folder: Path) -> None:
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    run.plant(Workplace(folder), lambda line: None, ["typed", "claims", "literals"])
+    workplace = Workplace(folder)
+    for group in ("typed", "claims", "literals"):
+        run.plant(workplace, group, Share())
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
 
 
@@ -143,3 +155,33 @@ def test_conditions_are_evaluated_exactly(tree: list[object], holds: bool) -> No
 
 def test_the_fields_of_an_expression_are_found() -> None:
     assert [leaf[1] for leaf in exact.leaves([">", PLUS, "3"])] == ["/a", "/b"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_every_fault_is_planted_once_however_many_processes_share_them(
+    count: int, folder: Path, tmp_path: Path
+) -> None:
+    workplace = _copied(folder, tmp_path)
+    alone = [run.plant(workplace, group, Share()) for group in ("claims", "pointers")]
+    shared = list(planted(workplace, run.plant, ("claims", "pointers"), count))
+    assert [each.planted for each in shared] == [each.planted for each in alone]
+    assert [each.left_out for each in shared] == [each.left_out for each in alone]
+    assert all(each.planted == each.caught for each in shared)
+
+
+def test_a_process_that_dies_is_not_taken_for_one_that_caught_all(folder: Path, tmp_path: Path) -> None:
+    def dying(workplace: Workplace, group: str, share: Share) -> Tally:
+        if share.number:
+            os._exit(1)
+        return Tally()
+
+    with pytest.raises(EOFError):
+        list(planted(_copied(folder, tmp_path), dying, ("claims",), 2))
+
+
+def test_a_surface_is_refused_for_nothing_but_what_is_planted_there(folder: Path) -> None:
+    workplace = Workplace(folder)
+    for surface in (*sources.surfaces(workplace), *pages.surfaces(workplace)):
+        with workplace.changed({surface.path: surface.plant("Words here.")}):
+            codes = {each.code for each in judging.touched(workplace, [surface.path])}
+        assert codes <= {"unused-term"}, surface.name
