@@ -42,8 +42,9 @@ def call(*arguments: str | Path) -> Result:
 
 
 def measured(*arguments: str | Path) -> Done:
-    """A command in a process of its own."""
-    command = [sys.executable, "-c", _CHILD, *(str(each) for each in arguments)]
+    """A command in a process of its own, started by a small one: what a parent held counts as its child's."""
+    given = [sys.executable, "-c", _CHILD, *(str(each) for each in arguments)]
+    command = ["sh", "-c", '"$@"; exit $?', "sh", *given]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
     *error, peak = done.stderr.splitlines()
     return Done(done.returncode, done.stdout, "\n".join(error), int(peak) // 1024)
