@@ -14,7 +14,7 @@ from generator.audit.coverage import RULES
 from generator.audit.fault import Crowded, Fault
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch
 from generator.audit.mark import Proof
-from generator.audit.reading import Context, Deferred, Link, Reading
+from generator.audit.reading import CACHE_SIZE, Context, Deferred, Link, Reading
 from generator.audit.repetition import Row
 from generator.audit.texts import Around, Texts
 from generator.audit.tokens import BLOCKS, QUIET, RUN, TOKEN, Malformed, attributes, tokens
@@ -255,7 +255,7 @@ class Reader:
             return False
         self._skip = shape.end()
         text = unescape(shape["linked"] if shape["link"] is not None else shape["bare"])
-        proof = self._prove(given, text, shape, token.start())
+        proof = self._prove(given, text, token["attributes"], shape, token.start())
         self.reading.counts[proof.kind] += 1
         if proof.kind == "text":
             self.reading.exempt["quoted text", given["data-src"]] += 1
@@ -264,18 +264,29 @@ class Reader:
         self._flow.add(Piece(stands, token.start(), stands, shown=text or " ", percent=proof.percent))
         return True
 
-    def _prove(self, given: Mapping[str, str], text: str, shape: Token, offset: int) -> Proof:
+    def _prove(self, given: Mapping[str, str], text: str, written: str, shape: Token, offset: int) -> Proof:
         """What the mark is; a refusal where it is not what it says."""
         rule = given.get("data-computed", "")
         if set(given) == set(mark.COMPUTED) and (rule == NUMBERS or rule.partition(":")[0] in RULES):
             self.reading.deferred.append(Deferred(offset, rule, given["value"], text))
             return Proof("computed")
         try:
-            proof = mark.prove(given, text, self.context.evidence, self.context.sources.compute)
+            proof = self._proof(given, text, written)
             self._target(proof, shape, offset, text)
         except Fault as fault:
             self.texts.refuse(offset, fault.code, fault.message)
             return Proof("refused")
+        return proof
+
+    def _proof(self, given: Mapping[str, str], text: str, written: str) -> Proof:
+        """The proof of a mark; that of an equal mark holds where the file has the same bytes."""
+        known = self.context.proved.get((written, text))
+        if known:
+            self.context.evidence.hashed(given["data-src"], given["data-sha256"])
+            return known
+        proof = mark.prove(given, text, self.context.evidence, self.context.sources.compute)
+        if proof.kind in ("number", "text") and len(self.context.proved) < CACHE_SIZE:
+            self.context.proved[written, text] = proof
         return proof
 
     def _target(self, proof: Proof, shape: Token, offset: int, text: str) -> None:

@@ -11,13 +11,14 @@ from generator.audit.coverage import Used
 from generator.audit.echo import Bound
 from generator.audit.evidence import Evidence
 from generator.audit.fault import LONGEST, Crowded
+from generator.audit.mark import Proof
 from generator.audit.repetition import Repetition
 from generator.audit.verbatim import Lines
 from generator.gate.numerals import Judgement, Names, judge
 from generator.report.refusal import Refusal
 
 CACHE_SIZE = 50_000
-"""Texts whose judgement is remembered; themes repeat theirs on every page."""
+"""Texts whose judgement is remembered, and marks whose proof is; sites repeat theirs on other pages."""
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Context:
     names: Names
     ids: Collection[str]
     repetition: Repetition = field(default_factory=Repetition)
+    proved: dict[tuple[str, str], Proof] = field(default_factory=dict)
     _judged: dict[str, Judgement] = field(default_factory=dict)
 
     def judge(self, text: str) -> Judgement:

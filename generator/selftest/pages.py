@@ -66,7 +66,7 @@ def surfaces(workplace: Workplace) -> Iterator[Surface]:
     def surface(
         name: str, plant: Callable[[str], str], write: Callable[[Form], str] | None = None
     ) -> Surface:
-        return Surface(f"a page: {name}", path, plant, write)
+        return Surface(f"a page, {name}", path, plant, write)
 
     yield surface("body", lambda form: _before("</body>", page, form), Form.rendered)
     for name, markup in IN_BODY.items():
@@ -92,7 +92,7 @@ def _files(workplace: Workplace, location: str) -> Iterator[Surface]:
     """Files beside the page of a finding: another page, the search index, and what no browser opens."""
     error, sheet = "site/404.html", SITE + STYLESHEET
     page, css = workplace.text(error), workplace.text(sheet)
-    yield Surface("a page: error page", error, partial(_inside, page, "</body>", "<p>{}</p>"))
+    yield Surface("a page, error page", error, partial(_inside, page, "</body>", "<p>{}</p>"))
     for key in ("title", "text"):
         name = f"a file: {key} in the search index"
         yield Surface(name, SEARCH, partial(_entry, workplace.text(SEARCH), location, key))

@@ -48,15 +48,19 @@ def selftest(root: Path, say: Callable[[str], None]) -> Tally:
 def plant(workplace: Workplace, group: str, share: Share) -> Tally:
     """Plant the faults of a group, or a share of them, one at a time.
 
-    The first of each kind is judged by the whole of the checks, the others where they touch.
+    The first of each kind is judged by the whole of the checks, the others where they touch; kinds that
+    differ only in what follows a comma count as one in this.
     """
     tally = Tally()
+    whole: set[str] = set()
     for kind, alike in groupby(GROUPS[group](workplace), key=lambda fault: fault.kind):
         for number, fault in enumerate(alike):
             if share.has(number):
-                judge = judging.touched if number else judging.everything
+                everything = number == 0 and kind.partition(",")[0] not in whole
+                judge = judging.everything if everything else judging.touched
                 with workplace.changed(fault.changes):
                     tally.add(kind, fault.miss(judge(workplace, tuple(fault.changes))))
+        whole.add(kind.partition(",")[0])
     if share.has(0):
         tally.left_out, workplace.left_out = workplace.left_out, Counter()
     return tally
