@@ -47,6 +47,12 @@ class Sources:
         self._root = evidence.root
         self._tags: dict[str, str] = {}
 
+    def over(self, evidence: Evidence) -> Sources:
+        """The same sources as they were read, over payloads that are read again."""
+        sources = Sources(evidence)
+        sources.__dict__.update(_fronts=self._fronts, _cited=self._cited)  # what cached_property keeps
+        return sources
+
     def compute(self, rule: str) -> str:
         """The value of a rule; raises Fault where the table has none of that name."""
         name, _, argument = rule.partition(":")

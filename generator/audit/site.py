@@ -107,12 +107,12 @@ class Audit:
     def again(self, paths: Iterable[str]) -> Report:
         """Judge these files alone, and take every other page of the site as it was read here.
 
-        Payloads are read and hashed again; names, ids and links to other pages are those of this audit.
+        Payloads are read and hashed again; the sources and the links of other pages are as they were here.
         """
         only = frozenset(paths)
         audit = copy(self)
         evidence = Evidence(self.context.evidence.root, self.context.evidence)
-        audit.context = replace(self.context, evidence=evidence, sources=Sources(evidence))
+        audit.context = replace(self.context, evidence=evidence, sources=self.context.sources.over(evidence))
         audit.files = [each for each in self.files if each.path not in only]
         audit.files += [File(path, f"{self.prefix}{path}", self.site / path) for path in sorted(only)]
         audit.readings = {path: each for path, each in self.readings.items() if path not in only}
