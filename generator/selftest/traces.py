@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from generator.record.pointer import unparse
-from generator.record.tree import Node
+from generator.record.tree import Node, grow
 from generator.selftest.fault import Fault
 from generator.selftest.mark import Mark
 from generator.selftest.workplace import Workplace
@@ -34,7 +34,8 @@ def typed(workplace: Workplace) -> Iterator[Fault]:
 
 def pointers(workplace: Workplace) -> Iterator[Fault]:
     """Every pointer exchanged for that of the nearest equal value of the same payload."""
-    equal = {path: _equals(each.root) for path, each in workplace.record.payloads.items()}
+    files = [path for path in workplace.evidence if path.endswith(".json")]
+    equal = {path: _equals(grow(workplace.text(path).encode())) for path in files}
     for mark in workplace.marks:
         if not mark.is_leaf:
             continue
