@@ -5,11 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
+import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
 from generator.selftest.tally import Tally
 from generator.selftest.workplace import Workplace
@@ -44,15 +47,22 @@ def planted(workplace: Workplace, plant: Plant, groups: Iterable[str], count: in
         yield from (plant(workplace, group, Share()) for group in groups)
         return
     groups = tuple(groups)
-    ends = [_start(workplace, plant, groups, Share(number, count)) for number in range(count)]
-    for _ in groups:
-        tally = Tally()
-        for end in ends:
-            tally += end.recv()
-        yield tally
+    started = [_start(workplace, plant, groups, Share(number, count)) for number in range(count)]
+    try:
+        for _ in groups:
+            tally = Tally()
+            for _, end in started:
+                tally += end.recv()
+            yield tally
+    finally:
+        for process, _ in started:
+            process.terminate()
+            process.join()
 
 
-def _start(workplace: Workplace, plant: Plant, groups: Iterable[str], share: Share) -> Connection:
+def _start(
+    workplace: Workplace, plant: Plant, groups: Iterable[str], share: Share
+) -> tuple[BaseProcess, Connection]:
     near, far = multiprocessing.Pipe(duplex=False)
     context = multiprocessing.get_context("fork")
     process = context.Process(target=_work, args=(workplace, plant, groups, share, far), daemon=True)
@@ -60,12 +70,16 @@ def _start(workplace: Workplace, plant: Plant, groups: Iterable[str], share: Sha
         warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries; the child starts none
         process.start()
     far.close()
-    return near
+    return process, near
 
 
 def _work(workplace: Workplace, plant: Plant, groups: Iterable[str], share: Share, end: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     folder = workplace.root.with_name(f"copy-{share.number}")
-    shutil.copytree(workplace.root, folder)
-    own = Workplace(folder)
-    for group in groups:
-        end.send(plant(own, group, share))
+    with suppress(
+        OSError
+    ):  # a full disk, or nobody there to tell: the other end sees that this one is closed
+        shutil.copytree(workplace.root, folder)
+        own = Workplace(folder)
+        for group in groups:
+            end.send(plant(own, group, share))
