@@ -438,7 +438,7 @@ def test_the_site_shows_the_ledger_and_what_came_first(record: Path) -> None:
     assert f'data-verbatim="{LEDGER}#L1-L3"' in shown
     assert "registered after the data" in (record / "site/kill-criteria.html").read_text()
     finding = (record / "site/findings/F-02.html").read_text()
-    assert '<span class="badge registered">registered</span>' in finding
+    assert '</span> <span class="badge registered">registered</span>' in finding
     verified = call(record, "verify", "site")
     assert verified.exit_code == 0, verified.output
 
