@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from generator.diff import forms
 from generator.diff.change import Change
 from generator.diff.entry import Side
+from generator.record import writing
 from generator.record.record import CHANGES
 
 
@@ -21,14 +20,6 @@ def keep(root: Path, old: Side, new: Side, changes: list[Change]) -> Path:
     name = f"{old.name}..{new.name}.md"
     if "/" in name or " " in name or not name.isprintable():
         raise Unnameable(f"{name} is no name for a file. Compare two tags whose names have no slash.")
-    folder = root / CHANGES
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".changes-", dir=folder)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened:
-            opened.write(forms.markdown(old, new, changes))
-        Path(temporary).chmod(0o644)
-        return Path(temporary).replace(folder / name)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    file = root / CHANGES / name
+    writing.replace(file, forms.markdown(old, new, changes).encode())
+    return file

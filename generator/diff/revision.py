@@ -16,11 +16,11 @@ from generator.errata import effects
 from generator.number import prefix as prefixes
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Shown
-from generator.number.piece import ClaimStart, End, Piece, Printed, Prose, StatementStart
+from generator.number.piece import ClaimStart, End, Piece, Printed, StatementStart
 from generator.record import snapshot
 from generator.record.payload import Payload
 from generator.record.record import Record
-from generator.render.mark import plain
+from generator.render.mark import claimed
 from generator.render.site import gather
 from generator.render.tally import Tally, count
 from generator.report.refusal import Refusal, Refused
@@ -112,20 +112,9 @@ def _printed(
                 yield replace(entry, page=page, part=part)
         elif isinstance(piece, ClaimStart):
             truth = str(prefixes.evaluate(piece.prefix, payloads)).lower()
-            words = _words(pieces[at:], piece, tally)
+            words = claimed(pieces[at:], piece, tally)
             places = tuple(Place(*each) for each in prefixes.leaves(piece.prefix))
             yield Entry("claim", page, part, prefixes.infix(piece.prefix), words, truth, places=places)
-
-
-def _words(pieces: Iterable[Piece], start: ClaimStart, tally: Tally) -> str:
-    """The words that a claim binds."""
-    words = ""
-    for piece in pieces:
-        if isinstance(piece, End) and piece.of is start:
-            break
-        words += piece.text if isinstance(piece, Prose) else ""
-        words += plain(piece.number, tally) if isinstance(piece, Printed) else ""
-    return " ".join(words.split())
 
 
 def number(shown: Number, tally: Tally) -> Iterator[Entry]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from generator.disclosure.deviations import allowing
 from generator.gate import VERSION
@@ -14,7 +11,7 @@ from generator.ledger import line as lines
 from generator.ledger.line import ABSENT, CODE, PATH, Line, digest
 from generator.number.evaluate import Evaluation
 from generator.number.piece import ClaimStart, End, Printed, StatementStart
-from generator.record import critic
+from generator.record import critic, writing
 from generator.record.record import Record
 from generator.record.source import Source
 from generator.report.refusal import Refusal, Refused
@@ -53,7 +50,7 @@ def append(record: Record, identifier: str) -> Line:
         gate=VERSION,
         before=lines.parse(written).last,
     )
-    _replace(record.root / PATH, f"{written}{entry.text}\n")
+    writing.replace(record.root / PATH, f"{written}{entry.text}\n".encode())
     return entry
 
 
@@ -64,21 +61,6 @@ def _path(source: Source | None, identifier: str) -> str:
 def _payloads(record: Record, source: Source | None) -> dict[str, str]:
     named = sorted(set(source.payloads.values())) if source else []
     return {path: record.payloads[path].sha256 if path in record.payloads else ABSENT for path in named}
-
-
-def _replace(file: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=".REGISTERED-", dir=file.parent)
-    new = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        new.chmod(0o644)
-        new.replace(file)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
 
 
 def _uncommitted(record: Record) -> Iterator[Refusal]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -13,6 +14,7 @@ from markupsafe import Markup
 
 from generator.number.claim import Judgement
 from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Prefix, Shown
+from generator.number.piece import ClaimStart, End, Piece, Printed, Prose
 from generator.render.tally import Tally
 
 
@@ -31,6 +33,17 @@ def reference_url(name: str) -> str:
 def plain(number: Number, tally: Tally) -> str:
     """A number as a plain string, for titles, tables of contents and the search index."""
     return tally.text(number.rule) if isinstance(number, Made) else number.text
+
+
+def claimed(pieces: Iterable[Piece], start: ClaimStart, tally: Tally) -> str:
+    """The words that a claim binds, as a plain string; the pieces begin with it."""
+    words = ""
+    for piece in pieces:
+        if isinstance(piece, End) and piece.of is start:
+            break
+        words += piece.text if isinstance(piece, Prose) else ""
+        words += plain(piece.number, tally) if isinstance(piece, Printed) else ""
+    return " ".join(words.split())
 
 
 @dataclass(frozen=True)

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+from generator.number.prefix import COMPARISONS, LOGIC, OPERATIONS
+
 Read = Callable[[str, str], Fraction]
 """From the path of a payload and a pointer to the number that stands there."""
 
-_ARITHMETIC: dict[str, Callable[..., Fraction]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "neg": operator.neg,
-    "abs": abs,
-    "min": min,
-    "max": max,
-}
-_COMPARISONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
-_NAMES = frozenset({*_ARITHMETIC, *_COMPARISONS, "and", "or", "not"})
+_NAMES = frozenset({*OPERATIONS, *COMPARISONS, *LOGIC})
 
 
 def leaves(tree: Any) -> Iterator[list[str]]:
@@ -46,15 +29,15 @@ def value(tree: Any, read: Read) -> Fraction:
     if isinstance(tree, str):
         return Fraction(tree)
     name, *operands = tree
-    if name in _ARITHMETIC:
-        return _ARITHMETIC[name](*(value(each, read) for each in operands))
+    if name in OPERATIONS:
+        made: Fraction = OPERATIONS[name](*(value(each, read) for each in operands))
+        return made
     return read(name, operands[0])
 
 
 def holds(tree: Any, read: Read) -> bool:
     """Whether the comparison of a claim is true; raises ZeroDivisionError."""
     name, *operands = tree
-    if name in _COMPARISONS:
-        return _COMPARISONS[name](value(operands[0], read), value(operands[1], read))
-    truths = [holds(each, read) for each in operands]
-    return {"and": all(truths), "or": any(truths), "not": not truths[0]}[str(name)]
+    if name in COMPARISONS:
+        return COMPARISONS[name](value(operands[0], read), value(operands[1], read))
+    return LOGIC[str(name)](*(holds(each, read) for each in operands))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from generator.errata import effects
+from generator.number import erratum
 from generator.number import prefix as prefixes
 from generator.number.claim import Judgement
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Prefix, Shown
-from generator.number.piece import ClaimStart, End, Piece, Printed, Prose, StatementStart
+from generator.number.piece import ClaimStart, End, Piece, Printed, StatementStart
 from generator.record.record import Record
-from generator.render.mark import plain
+from generator.render.mark import claimed, plain
 from generator.render.tally import Tally, count
 from generator.trace import origin
 from generator.trace.address import InPayload, InSource, Unknown, resolve
@@ -48,7 +49,7 @@ def part(found: Evaluation, target: InSource) -> tuple[list[Piece], list[str]]:
     if not target.anchor:
         return whole, []
     if target.anchor in found.statements:
-        return list(_within(found.body, target.anchor)), []
+        return list(erratum.within(found.body, target.anchor)), []
     known = f"It has: {', '.join(found.statements)}." if found.statements else "It has none."
     message = f"{found.source.id} has no statement {target.anchor}. {known}"
     if not target.on_page:
@@ -65,18 +66,6 @@ def places(pieces: Iterable[Piece]) -> Iterator[tuple[str, str]]:
             yield from ((leaf.payload.path, leaf.pointer) for leaf in piece.number.leaves)
 
 
-def _within(pieces: Iterable[Piece], statement: str) -> Iterator[Piece]:
-    """The pieces between the start and the end of a statement."""
-    inside = False
-    for piece in pieces:
-        if isinstance(piece, StatementStart):
-            inside = piece.name == statement
-        elif isinstance(piece, End) and isinstance(piece.of, StatementStart):
-            inside = False
-        elif inside:
-            yield piece
-
-
 def _explained(pieces: Iterable[Piece]) -> Iterator[Printed | ClaimStart]:
     """Numbers, and claims whose condition could be read."""
     for piece in pieces:
@@ -88,7 +77,7 @@ def _piece(record: Record, tally: Tally, piece: Printed | ClaimStart, pieces: li
     if isinstance(piece, Printed):
         yield from _number(record, tally, piece.number)
         return
-    words = _words(pieces[pieces.index(piece) :], piece, tally)
+    words = claimed(pieces[pieces.index(piece) :], piece, tally)
     yield from _condition(record, f'claim "{words}"', piece.prefix)
 
 
@@ -97,17 +86,6 @@ def _condition(record: Record, what: str, prefix: Prefix) -> Iterator[str]:
     truth = str(prefixes.evaluate(prefix, record.payloads)).lower()
     yield f"{what}  {truth}, because"
     yield from _tree(record, prefix, INDENT)
-
-
-def _words(pieces: Iterable[Piece], start: ClaimStart, tally: Tally) -> str:
-    """The words that a claim binds."""
-    words = ""
-    for piece in pieces:
-        if isinstance(piece, End) and piece.of is start:
-            break
-        words += piece.text if isinstance(piece, Prose) else ""
-        words += plain(piece.number, tally) if isinstance(piece, Printed) else ""
-    return " ".join(words.split())
 
 
 def _number(record: Record, tally: Tally, number: Number) -> Iterator[str]:
