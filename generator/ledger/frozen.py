@@ -42,7 +42,7 @@ def check(record: Record, base: str | None = None) -> Findings:
     refusals = [
         *ledger.refusals,
         *_grows(versions),
-        *_extends(written, history.data("HEAD", PATH).decode("utf-8", "replace"), "the last commit"),
+        *_extends(written, _decoded(history.data("HEAD", PATH)), _lost("the last commit")),
         *_on_base(written, history, base),
         *_dates(ledger, versions),
         *(each for entry in ledger.lines for each in _kept(root, history, entry)),
@@ -73,21 +73,24 @@ def _sentence(missing: str) -> str:
 def _grows(versions: list[Version]) -> Iterator[Refusal]:
     """Every commit that touched the ledger extends what its parents had."""
     for version in versions:
+        message = f"Commit {version.commit[:12]} changed or dropped a line that its parent had."
         for parent in version.parents:
-            if not version.data.startswith(parent):
-                number = _first_difference(
-                    parent.decode("utf-8", "replace"), version.data.decode("utf-8", "replace")
-                )
-                lost = parent.decode("utf-8", "replace").split("\n")[number - 1]
-                message = f"Commit {version.commit[:12]} changed or dropped a line that its parent had."
-                yield refusal(number, lost, message)
+            yield from _extends(_decoded(version.data), _decoded(parent), message)
 
 
-def _extends(written: str, former: str, whose: str) -> Iterator[Refusal]:
+def _extends(written: str, former: str, message: str) -> Iterator[Refusal]:
+    """Refuse the first line that the former ledger has and the one after it has not."""
     if not written.startswith(former):
         number = _first_difference(former, written)
-        lost = former.split("\n")[number - 1]
-        yield refusal(number, lost, f"The line that {whose} has is changed or gone.")
+        yield refusal(number, former.split("\n")[number - 1], message)
+
+
+def _lost(whose: str) -> str:
+    return f"The line that {whose} has is changed or gone."
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _base(history: History, base: str | None) -> str | None:
@@ -103,8 +106,8 @@ def _on_base(written: str, history: History, base: str | None) -> Iterator[Refus
     """The ledger extends the one that this branch and its base have in common."""
     commit = _base(history, base)
     if commit is not None:
-        former = history.data(commit, PATH).decode("utf-8", "replace")
-        yield from _extends(written, former, f"{base} ({commit[:12]})")
+        former = _decoded(history.data(commit, PATH))
+        yield from _extends(written, former, _lost(f"{base} ({commit[:12]})"))
 
 
 def _first_difference(one: str, other: str) -> int:
@@ -161,7 +164,7 @@ def _changed(path: str, data: bytes, former: bytes | None, what: str) -> Refusal
     remedy = "Restore it; a correction is an erratum."
     if former is None:
         return Refusal(path, 1, 1, CODE, "", f"{what} was changed. {remedy}")
-    now, then = data.decode("utf-8", "replace").split("\n"), former.decode("utf-8", "replace").split("\n")
+    now, then = _decoded(data).split("\n"), _decoded(former).split("\n")
     number = _first_difference("\n".join(now), "\n".join(then))
     is_now, was = ("\n".join(each[number - 1 : number]) for each in (now, then))
     column = 1 + next(
