@@ -32,7 +32,7 @@ def lockstep() -> None:
 @click.option("--out", type=OUT, required=True, help="Where the container goes.")
 def pack(file: Path, model: str, out: Path) -> None:
     """Pack FILE into a container."""
-    with _opened(file, out) as (source, sink):
+    with opened(file, out) as (source, sink):
         profile = StaticBytes.of(source) if model == "static" else AdaptiveBytes()
         source.seek(0)
         with _watched(source, "packing") as watched:
@@ -46,7 +46,7 @@ def pack(file: Path, model: str, out: Path) -> None:
 def unpack(file: Path, out: Path) -> None:
     """Unpack the container FILE; nothing is written unless all of it is whole."""
     try:
-        with _opened(file, out) as (source, sink), _watched(source, "unpacking") as watched:
+        with opened(file, out) as (source, sink), _watched(source, "unpacking") as watched:
             counts = container.unpack(watched, sink, profile_of)
     except BadData as error:
         raise BadData(str(file), error.problem, error.remedy) from None
@@ -54,7 +54,7 @@ def unpack(file: Path, out: Path) -> None:
 
 
 @contextmanager
-def _opened(file: Path, out: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+def opened(file: Path, out: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """The input, and an output that takes its name only when all of it is written; else exit 2."""
     if out.exists() and out.samefile(file):
         _misuse(f"{out}: would replace its own input. Choose another with --out.")
