@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from generator.number import claim, exact, expression, printing, template
+from generator.number import claim, exact, expression, figure, printing, template
 from generator.number.claim import Judgement
 from generator.number.exact import Scope
 from generator.number.fragment import Fragment, body, front
 from generator.number.number import Leaf, Made, Number
 from generator.number.piece import (
     LISTINGS,
+    BarStart,
     ClaimStart,
     End,
+    FigureStart,
     Listing,
     Piece,
     Printed,
@@ -60,8 +62,11 @@ class Evaluation:
     @property
     def printed(self) -> Iterator[Number]:
         """Every number that the source prints, in order."""
-        pieces = (*self.title, *self.regime, *self.corrected, *self.body)
-        return (piece.number for piece in pieces if isinstance(piece, Printed))
+        for piece in (*self.title, *self.regime, *self.corrected, *self.body):
+            if isinstance(piece, Printed):
+                yield piece.number
+            elif isinstance(piece, FigureStart):
+                yield from (number for _, number in piece.layout.labels)
 
 
 def evaluate(record: Record, source: Source) -> Evaluation:
@@ -71,7 +76,7 @@ def evaluate(record: Record, source: Source) -> Evaluation:
     title = reader.pieces(front(source, "title"), tags=("claim",))
     regime = reader.pieces(front(source, "regime"), tags=("claim",))
     corrected = [reader.field(front(source, key)) for key in ("old", "new") if source.string(key)]
-    text = reader.pieces(body(source), tags=("claim", "statement", "verbatim", "listing"))
+    text = reader.pieces(body(source), tags=("claim", "statement", "figure", "bar", "verbatim", "listing"))
     judged = {"finding": claim.status, "kill": claim.outcome}.get(source.kind)
     status = reader.judge(judged, scope, source) if judged else None
     verdict = reader.judge(claim.verdict, scope, source) if source.kind == "finding" else None
@@ -202,6 +207,12 @@ class _Reader:
         elif part.name == "statement":
             open_tags.append((len(pieces), part))
             pieces.append(StatementStart(self._statement(fragment, part, arguments)))
+        elif part.name == "figure":
+            open_tags.append((len(pieces), part))
+            pieces.append(FigureStart(self._kind(fragment, part, arguments)))
+        elif part.name == "bar":
+            open_tags.append((len(pieces), part))
+            pieces.append(self._bar(fragment, part, pieces, open_tags))
         elif part.name == "verbatim":
             pieces.append(self._verbatim(fragment, part, arguments))
         else:
@@ -226,8 +237,40 @@ class _Reader:
             inside = fragment.text[opened.end : part.offset].partition("%}")[2]
             start = replace(start, block="\n\n" in inside or inside.startswith("\n"))
             pieces[at] = start
-        if isinstance(start, (ClaimStart, StatementStart)):
+        elif isinstance(start, FigureStart):
+            pieces[at] = start = self._figure(fragment, opened, start, pieces, at)
+        if isinstance(start, (ClaimStart, StatementStart, FigureStart, BarStart)):
             pieces.append(End(start))
+
+    def _kind(self, fragment: Fragment, part: Part, arguments: str) -> str:
+        name = _NAME.fullmatch(arguments)
+        if name is None or name[1] not in figure.KINDS:
+            message = f"A figure is one of {', '.join(figure.KINDS)}, in quotation marks."
+            self._refuse(fragment, part.offset, "bad-template", arguments.strip(), message)
+            return ""
+        return name[1]
+
+    def _bar(
+        self, fragment: Fragment, part: Part, pieces: list[Piece], open_tags: list[tuple[int, Part]]
+    ) -> BarStart:
+        """The start of the words of a bar, with how many stand before it in its figure."""
+        start = next((at for at, opened in reversed(open_tags) if opened.name == "figure"), None)
+        if start is None or any(opened.name == "bar" for _, opened in open_tags[:-1]):
+            message = "The words of a bar stand inside a figure, above its table, and hold one number."
+            self._refuse(fragment, part.offset, "bad-template", part.name, message)
+        return BarStart(sum(isinstance(piece, BarStart) for piece in pieces[start or 0 :]))
+
+    def _figure(
+        self, fragment: Fragment, part: Part, start: FigureStart, pieces: list[Piece], at: int
+    ) -> FigureStart:
+        """A figure with what it draws; refused where its contents cannot be drawn."""
+        if not start.kind or self.refusals:
+            return start
+        try:
+            return replace(start, layout=figure.layout(start.kind, pieces, at + 1))
+        except figure.Undrawable as error:
+            self._refuse(fragment, part.offset, error.code, part.name, str(error))
+            return start
 
     def _claim(self, fragment: Fragment, part: Part) -> ClaimStart:
         """A claim whose condition holds; a false one is refused."""

@@ -69,11 +69,12 @@ class Scope:
         payload = self.payloads[path]
         node = payload.root
         for depth, key in enumerate(field.keys):
-            if key not in node.members:
+            try:
+                node = node.child(key)
+            except KeyError:
                 where = pointer.unparse(field.keys[:depth]) or "/"
                 message = f'{path} has no "{key}" under {where}. {_nearby(node)}'
                 _refuse(fragment, field.offset, "unknown-field", key, message)
-            node = node.members[key]
         return payload, field.keys, node
 
     def _unnamed(self, fragment: Fragment, field: Field) -> NoReturn:
@@ -112,7 +113,7 @@ def at(payload: Payload, keys: tuple[str, ...]) -> Leaf:
     """The scalar under keys that lead to one; KeyError where they do not."""
     node = payload.root
     for key in keys:
-        node = node.members[key]
+        node = node.child(key)
     return Leaf(payload, pointer.unparse(keys), node, _unit(payload, keys))
 
 
@@ -131,7 +132,7 @@ def _unit(payload: Payload, keys: tuple[str, ...]) -> Unit:
     for above in range(1, depth + 1):
         owner = payload.root
         for key in keys[:-above]:
-            owner = owner.members[key]
+            owner = owner.child(key)
         written = owner.members.get("unit")
         if "value" in owner.members and written is not None:
             return unit.named(written.text if written.kind == "string" else "")

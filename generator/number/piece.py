@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.number.number import Number, Prefix
@@ -44,10 +45,51 @@ class StatementStart:
 
 
 @dataclass(frozen=True)
-class End:
-    """Where a claim or a statement ends."""
+class Cell:
+    """A cell of a table that is drawn: its words, its number, and where among the pieces that stands."""
 
-    of: ClaimStart | StatementStart
+    text: str
+    number: Number | None = None
+    at: int = -1
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a figure draws: head, rows, drawn columns, bars, and where in which piece the table begins."""
+
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    columns: tuple[int, ...] = ()
+    bars: tuple[Number, ...] = ()
+    table: tuple[int, int] = (-1, 0)
+    labels: tuple[tuple[str, Number], ...] = ()
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Every cell below the head."""
+        return (cell for row in self.rows for cell in row)
+
+
+@dataclass(frozen=True)
+class FigureStart:
+    """Where a figure begins, of which kind, and what it draws."""
+
+    kind: str
+    layout: Layout = Layout()
+
+
+@dataclass(frozen=True)
+class BarStart:
+    """Where words begin that name a number which a figure draws as a line through all of it."""
+
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a claim, a statement, a figure or the words of a bar end."""
+
+    of: ClaimStart | StatementStart | FigureStart | BarStart
 
 
 @dataclass(frozen=True)
@@ -64,4 +106,4 @@ class Listing:
     what: str
 
 
-Piece = Prose | Printed | ClaimStart | StatementStart | End | Verbatim | Listing
+Piece = Prose | Printed | ClaimStart | StatementStart | FigureStart | BarStart | End | Verbatim | Listing

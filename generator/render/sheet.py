@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 from html import escape
 
 from generator.number.evaluate import REFERENCE
-from generator.number.piece import ClaimStart, End, Listing, Piece, Printed, Prose, StatementStart, Verbatim
+from generator.number.piece import (
+    BarStart,
+    ClaimStart,
+    End,
+    FigureStart,
+    Listing,
+    Piece,
+    Printed,
+    Prose,
+    StatementStart,
+    Verbatim,
+)
+from generator.render import figure
 from generator.render.hanging import Hanging
 from generator.render.mark import Marker, plain
 from generator.report.refusal import Refusal, Refused
@@ -30,7 +42,10 @@ _TAG = re.compile(r"(<[^>]*>)")
 _NAME = re.compile(r"</?([a-zA-Z0-9]+)")
 _ENCLOSING = frozenset({"a", "code", "pre", "script", "style"})
 
-_BLOCKS = ("<div", "</div", "<section", "</section", "<header", "<footer", "<aside")
+_BLOCKS = (
+    *("<div", "</div", "<section", "</section", "<header", "<footer", "<aside"),
+    *("<figure", "</figure", "</details"),
+)
 _CODE = "A number or claim cannot stand inside code: it would print as markup. Move it out."
 _ATTRIBUTE = "A number or claim cannot stand in an attribute: it would print as markup. Move it out."
 _LINK = "A number is a link to its line, and cannot stand inside another. Move it out."
@@ -80,8 +95,17 @@ class Sheet:
     def write(self, pieces: Iterable[Piece], annotations: Annotations = UNANNOTATED) -> str:
         """The pieces of a source as Markdown with marks."""
         parts = []
+        drawn: Mapping[int, str] = {}
+        tables: dict[int, FigureStart] = {}
         for index, piece in enumerate(pieces):
-            parts.append(self._piece(piece, index in annotations.marked))
+            if isinstance(piece, FigureStart):
+                drawn = figure.drawings(piece)
+                tables = {piece.layout.table[0]: piece}
+            if isinstance(piece, Prose) and index in tables:
+                corrected = not annotations.marked.isdisjoint(each.at for each in tables[index].layout.cells)
+                parts.append(self._table(tables[index], piece.text, corrected=corrected))
+            else:
+                parts.append(self._piece(piece, index in annotations.marked, drawn.get(index, "")))
             if note := annotations.notes.get(index):
                 parts.append(self._note(note, alone=parts[-1].endswith("\n")))
         return "".join(parts)
@@ -94,18 +118,31 @@ class Sheet:
         self.notes[character] = html
         return character
 
-    def _piece(self, piece: Piece, corrected: bool) -> str:
+    def _table(self, start: FigureStart, text: str, *, corrected: bool) -> str:
+        """The text in which the table of a figure begins, with what stands between its words and that."""
+        html = figure.table(self.marker, start, corrected=corrected)
+        at = start.layout.table[1]
+        return f"{text[:at]}\n\n{self.mark(html)}\n\n{text[at:]}" if html else text
+
+    def _piece(self, piece: Piece, corrected: bool, drawing: str = "") -> str:
         if isinstance(piece, Prose):
             return piece.text
         if isinstance(piece, Printed):
             text = plain(piece.number, self.marker.tally)
             html: str = self.marker.number(piece.number)
             html = f'<span class="outdated">{html}</span>' if corrected else html
+            html = f'<span class="drawn">{drawing}{html}</span>' if drawing else html
             return self.mark(html, text, piece.line, piece.column)
         if isinstance(piece, ClaimStart):
             return self.mark(self.marker.claim(piece.prefix))
         if isinstance(piece, StatementStart):
             return self._statement(piece, corrected)
+        if isinstance(piece, BarStart):
+            return self.mark(figure.bar(piece.order))
+        if isinstance(piece, FigureStart):
+            return f"\n\n{self.mark(figure.opened(piece))}\n\n"
+        if isinstance(piece, End) and isinstance(piece.of, FigureStart):
+            return f"\n\n{self.mark(figure.closed(piece.of))}\n\n"
         if isinstance(piece, End):
             block = isinstance(piece.of, StatementStart) and piece.of.block
             return f"\n\n{self.mark('</div>')}\n\n" if block else self.mark("</span>")
