@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from engine.coding.amber_cli import amber
 from engine.coding.cli import lockstep
 from engine.contract.errors import EngineError, UnknownName
 
@@ -146,6 +147,7 @@ def schema() -> None:
 
 
 cli.add_command(lockstep)
+cli.add_command(amber)
 
 
 def _writable(folder: Path) -> None:

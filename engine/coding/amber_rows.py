@@ -1,0 +1,166 @@
+"""Chunks side by side: what the model says of each next token, turned into codes and back.
+
+Both directions ask the model in the same shapes, one token a row at each step; a row that has ended is fed
+the token that stands before every text. Shapes: B rows, S steps, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.coding import amber_symbols
+from engine.coding import canary as exact
+from engine.coding.amber_format import Coder
+from engine.coding.amber_ranks import MARGIN_UNIT, Integers, Logits, margin_classes, ranked, tokens_at
+from engine.coding.amber_symbols import LITERAL, Correction
+from engine.coding.frequencies import Shares, frequencies
+from engine.coding.lockstep import Decoder, Encoder
+from engine.coding.predictor import Predictor
+
+CANARY_RANKS = 16
+"""Places of the ranking, from the first, that the canary of `ranks` tells."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Ranks and margins along the texts of a group, (B, S); what lies beyond a text's end means nothing."""
+
+    ranks: Integers
+    margins: NDArray[np.float32]
+
+
+def walk(predictor: Predictor, rows: int, steps: int, choose: Callable[[int, Logits], Integers]) -> None:
+    """Ask for every next token of `rows` texts; `choose(step, logits)` names those that stand there, (B,)."""
+    running = predictor.begin(rows, steps)
+    tokens = [predictor.first] * rows
+    for step in range(steps):
+        tokens = [int(token) for token in choose(step, running.step(tokens))]
+
+
+def read(predictor: Predictor, texts: Sequence[Sequence[int]]) -> Reading:
+    """Where each token of each text stands when the model is fed the text."""
+    truth = padded(texts, predictor.first)
+    ranks, margins = np.zeros_like(truth), np.zeros(truth.shape, dtype=np.float32)
+
+    def choose(step: int, logits: Logits) -> Integers:
+        found = ranked(logits, truth[:, step])
+        ranks[:, step], margins[:, step] = found.ranks, found.margins
+        return truth[:, step]
+
+    walk(predictor, len(texts), truth.shape[1], choose)
+    return Reading(ranks, margins)
+
+
+def padded(texts: Sequence[Sequence[int]], filling: int) -> Integers:
+    """Texts as a matrix (B, S), the shorter ones filled up."""
+    truth = np.full((len(texts), max(map(len, texts))), filling, dtype=np.int64)
+    for row, text in zip(truth, texts, strict=True):
+        row[: len(text)] = text
+    return truth
+
+
+def literal(ranks: Integers, margins: NDArray[np.float32], guard: int) -> NDArray[np.bool_]:
+    """Which tokens are told outright: far down, out of the ranking, or with a margin within the guard."""
+    near: NDArray[np.bool_] = margins <= guard * MARGIN_UNIT
+    return near | (ranks < 0) | (ranks >= LITERAL)
+
+
+def encode_ranks(
+    predictor: Predictor, texts: Sequence[Sequence[int]], guard: int, with_margins: bool
+) -> list[tuple[bytes, bytes]]:
+    """Code, and code of the margins (empty without), of each text."""
+    reading = read(predictor, texts)
+    outright = literal(reading.ranks, reading.margins, guard)
+    out = []
+    for row, text in enumerate(texts):
+        told = corrections(text, reading.ranks[row], outright[row])
+        code = amber_symbols.encode(told, predictor.vocabulary)
+        classes = margin_classes(reading.margins[row, : len(text)])[~outright[row, : len(text)]]
+        out.append((code, amber_symbols.encode_margins(classes.tolist()) if with_margins else b""))
+    return out
+
+
+def corrections(text: Sequence[int], ranks: Integers, outright: NDArray[np.bool_]) -> list[Correction]:
+    """What an archive tells of each token of one text."""
+    return [
+        Correction(int(token) if told else int(rank), bool(told))
+        for token, rank, told in zip(text, ranks, outright, strict=False)
+    ]
+
+
+def decode_ranks(predictor: Predictor, codes: Sequence[bytes], lengths: Sequence[int]) -> list[list[int]]:
+    """The tokens of each text, by the draft's ranking."""
+    told = [
+        amber_symbols.decode(code, length, predictor.vocabulary)
+        for code, length in zip(codes, lengths, strict=True)
+    ]
+    numbers = padded([[each.number for each in row] for row in told], predictor.first)
+    outright = padded([[each.literal for each in row] for row in told], True).astype(bool)
+    texts = np.zeros_like(numbers)
+
+    def choose(step: int, logits: Logits) -> Integers:
+        ranks = np.where(outright[:, step], 0, numbers[:, step])
+        texts[:, step] = np.where(outright[:, step], numbers[:, step], tokens_at(logits, ranks))
+        return texts[:, step]
+
+    walk(predictor, len(codes), numbers.shape[1], choose)
+    return [row[:length].tolist() for row, length in zip(texts, lengths, strict=True)]
+
+
+def encode_shares(predictor: Predictor, texts: Sequence[Sequence[int]]) -> list[bytes]:
+    """The code of each text under the model's own probabilities."""
+    truth = padded(texts, predictor.first)
+    encoders = [Encoder() for _ in texts]
+
+    def choose(step: int, logits: Logits) -> Integers:
+        for row, text in enumerate(texts):
+            if step < len(text):
+                encoders[row].encode(Shares(frequencies(logits[row])).steps([text[step]]))
+        return truth[:, step]
+
+    walk(predictor, len(texts), truth.shape[1], choose)
+    return [encoder.finish() for encoder in encoders]
+
+
+def decode_shares(predictor: Predictor, codes: Sequence[bytes], lengths: Sequence[int]) -> list[list[int]]:
+    """The tokens of each text, by the model's own probabilities; `BadData` where a code is nobody's."""
+    decoders = [Decoder(code) for code in codes]
+    texts: list[list[int]] = [[] for _ in codes]
+
+    def choose(step: int, logits: Logits) -> Integers:
+        for row, length in enumerate(lengths):
+            if step < length:
+                texts[row] += decoders[row].decode(Shares(frequencies(logits[row])), 1)
+        return np.array([text[step] if step < len(text) else predictor.first for text in texts])
+
+    walk(predictor, len(codes), max(lengths), choose)
+    for decoder in decoders:
+        decoder.finish()
+    return texts
+
+
+def canary(predictor: Predictor, coder: Coder, rows: int) -> bytes:
+    """What the model says to a fixed text in this shape: its exact shares for `lockstep`, else its ranks."""
+    if coder == "lockstep":
+        return exact.canary(predictor, rows)
+    return rank_canary(predictor, rows)
+
+
+def rank_canary(predictor: Predictor, rows: int, steps: int = exact.TOKENS) -> bytes:
+    """sha256 of the first places of the ranking at each step, as big-endian 32-bit words, 32 bytes."""
+    digest = hashlib.sha256()
+
+    def choose(step: int, logits: Logits) -> Integers:
+        for place in range(min(CANARY_RANKS, logits.shape[1])):
+            found = tokens_at(logits, np.full(rows, place))
+            digest.update(found.astype(">u4").tobytes())
+        fixed = [(predictor.first + (row + 1) * exact.STRIDE * (step + 1)) for row in range(rows)]
+        return np.array(fixed) % predictor.vocabulary
+
+    walk(predictor, rows, steps, choose)
+    return digest.digest()
