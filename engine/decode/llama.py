@@ -2,7 +2,8 @@
 
 Positions are given by the caller, so taking back a rejected draft is writing over it: the cache
 has no length of its own. Shapes: B rows, n new tokens, T cached positions, H heads of width D.
-Architecture: Touvron et al. 2023 (RMSNorm, rotary positions, SwiGLU, grouped-query attention).
+Architecture: Touvron et al. 2023 (RMSNorm, rotary positions, SwiGLU, grouped-query attention); with
+routers, Mixtral (Jiang et al. 2024): the chosen experts' outputs weighted by their renormalised shares.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Shape:
     vocabulary: int
     rope_theta: float
     norm_epsilon: float
+    chosen: int = 0  # experts a token in each layer; none in a dense model
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Layer:
     mlp_norm: Tensor  # (width,)
     gate_up: Weight  # (2 hidden, width)
     down: Weight  # (width, hidden)
+    router: Tensor | None = None  # (experts, width); expert e owns the e-th of equal shares of hidden
 
 
 @dataclass(frozen=True)
@@ -157,4 +160,24 @@ def _block(shape: Shape, layer: Layer, x: Tensor, place: _Place, index: int) -> 
     x = x + layer.attention_out(mixed.transpose(1, 2).reshape(rows, new, -1))
     normed = F.rms_norm(x, (width,), layer.mlp_norm, shape.norm_epsilon)
     gate, up = layer.gate_up(normed).chunk(2, dim=-1)
-    return x + layer.down(F.silu(gate) * up)
+    active = F.silu(gate) * up
+    if layer.router is not None:
+        active = weighted(active, expert_weights(normed @ layer.router.T, shape.chosen))
+    return x + layer.down(active)
+
+
+def expert_weights(scores: Tensor, chosen: int) -> Tensor:
+    """Each expert's weight, zero unless among the `chosen` largest. Router logits (…, experts) → the same."""
+    best = scores.float().softmax(dim=-1).topk(chosen, dim=-1)
+    shares = best.values / best.values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(scores, dtype=shares.dtype).scatter(-1, best.indices, shares)
+
+
+def weighted(active: Tensor, weights: Tensor) -> Tensor:
+    """Hidden units times the weight of the expert that owns them. (…, hidden), (…, experts) → (…, hidden).
+
+    Units of experts that were not chosen are computed and weighted zero: as fast as the dense layer here,
+    where a loop over small experts is slower.
+    """
+    grouped = active.view(*weights.shape, -1) * weights.to(active.dtype)[..., None]
+    return grouped.flatten(-2)

@@ -66,7 +66,7 @@ def load_chat(name: str) -> Chat:
 
 
 def from_tensors(tensors: dict[str, Tensor], config: dict[str, Any]) -> Llama:
-    """Our form of a model from tensors named as in transformers' Llama."""
+    """Our form of a model from tensors named as in transformers' Llama or Mixtral."""
     shape = Shape(
         width=config["hidden_size"],
         heads=config["num_attention_heads"],
@@ -75,6 +75,7 @@ def from_tensors(tensors: dict[str, Tensor], config: dict[str, Any]) -> Llama:
         vocabulary=config["vocab_size"],
         rope_theta=config["rope_parameters"]["rope_theta"],
         norm_epsilon=config["rms_norm_eps"],
+        chosen=config.get("num_experts_per_tok", 0),
     )
     layers = tuple(_layer(tensors, f"model.layers.{i}.") for i in range(config["num_hidden_layers"]))
     embedding = tensors["model.embed_tokens.weight"]
@@ -86,13 +87,25 @@ def _layer(tensors: dict[str, Tensor], at: str) -> Layer:
     def stacked(*names: str) -> Weight:
         return Weight(torch.cat([tensors[f"{at}{name}.weight"] for name in names]))
 
-    return Layer(
-        attention_norm=tensors[f"{at}input_layernorm.weight"],
-        query_key_value=stacked("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
-        attention_out=stacked("self_attn.o_proj"),
-        mlp_norm=tensors[f"{at}post_attention_layernorm.weight"],
-        gate_up=stacked("mlp.gate_proj", "mlp.up_proj"),
-        down=stacked("mlp.down_proj"),
+    attention_norm = tensors[f"{at}input_layernorm.weight"]
+    query_key_value = stacked("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+    attention_out = stacked("self_attn.o_proj")
+    mlp_norm = tensors[f"{at}post_attention_layernorm.weight"]
+    router = tensors.get(f"{at}mlp.gate.weight")
+    if router is None:
+        gate_up, down = stacked("mlp.gate_proj", "mlp.up_proj"), stacked("mlp.down_proj")
+    else:
+        gate_up, down = _experts(tensors, f"{at}mlp.experts.")
+    return Layer(attention_norm, query_key_value, attention_out, mlp_norm, gate_up, down, router)
+
+
+def _experts(tensors: dict[str, Tensor], at: str) -> tuple[Weight, Weight]:
+    """All experts of a layer side by side: (2 hidden, width) and (width, hidden)."""
+    gate, up = tensors[f"{at}gate_up_proj"].chunk(2, dim=1)  # (experts, units, width) each
+    down = tensors[f"{at}down_proj"]  # (experts, width, units)
+    return (
+        Weight(torch.cat([gate.flatten(0, 1), up.flatten(0, 1)])),
+        Weight(down.transpose(0, 1).flatten(1).contiguous()),
     )
 
 
