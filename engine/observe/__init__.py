@@ -1,0 +1,1 @@
+"""What the target touches: streams, harvests of them, and readers that try to use them."""
