@@ -26,6 +26,9 @@ LEAF = ("class", "value", "data-src", "data-ptr", "data-line", "data-span", "dat
 DERIVED = ("class", "value", "data-expression", "data-format")
 COMPUTED = ("class", "value", "data-computed")
 
+ADDRESS = re.compile(r"n-[A-Za-z0-9_.-]+")
+"""The id of a mark."""
+
 _PERCENT = frozenset({"%", "percent"})
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 _KEPT = frozenset("\t\n\r\x85\u200c\u200d")
@@ -61,9 +64,11 @@ def prove(
 
 
 def _complete(attributes: Mapping[str, str], wanted: tuple[str, ...]) -> None:
-    """A mark has its attributes and no others."""
+    """A mark has its attributes and no others, but for an address of its own."""
     missing = [name for name in wanted if name not in attributes]
     extra = [name for name in attributes if name not in wanted]
+    if extra == ["id"] and ADDRESS.fullmatch(attributes["id"]):
+        extra = []
     if missing or extra:
         what = f"lacks {missing[0]}" if missing else f"has {extra[0]}, which means nothing"
         raise Fault("untraced-number", f"The data element {what}; it is no trace.")

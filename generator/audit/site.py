@@ -40,6 +40,8 @@ SCRIPT = "var __index = "
 _LINK = re.compile(r"<link\b[^<>]*\shref=\"([^\"]*)\"")
 _ID = re.compile(r"\sid\s*=\s*[\"']?([^\s\"'>]+)")
 
+_CARRIED = re.compile(r'findings\.carry\(("(?:[^"\\]|\\.)*"),("(?:[^"\\]|\\.)*")\);\n')
+
 ECHO_LIMIT = 20_000
 """Characters of the longest plain string with a numeral that is compared with what it repeats."""
 
@@ -221,6 +223,8 @@ class Audit:
             self._plain(file)
         elif suffix == ".json" and file.path.startswith("payloads/"):
             self._copy(file)
+        elif suffix == ".js" and file.path.startswith("payloads/"):
+            self._carried(file)
 
     def settle(self) -> None:
         """Follow links and compare echoes, now that every page is known."""
@@ -429,6 +433,18 @@ class Audit:
             self._refuse(
                 file.path, "payload-changed", f"The copy differs from {file.path} of the repository."
             )
+
+    def _carried(self, file: File) -> None:
+        """A script beside a payload carries the payload's text and does nothing else."""
+        path = file.path.removesuffix(".js")
+        carried = _CARRIED.fullmatch(self._read(file) or "")
+        try:
+            data = (self.context.evidence.root / path).read_bytes()
+            given = carried and (json.loads(carried[1]), json.loads(carried[2]).encode("utf-8"))
+        except (OSError, ValueError):
+            given = None
+        if not given or given != (path, data):
+            self._refuse(file.path, "payload-changed", f"The script does not carry {path} of the repository.")
 
     # Files and places
 

@@ -95,14 +95,14 @@ def _linked(book: Book, marker: Marker, text: str) -> Iterator[Markup | str]:
     yield Markup(escape(text[at:], quote=False))
 
 
-def listing(book: Book, marker: Marker, what: str) -> str:
+def listing(book: Book, marker: Marker, what: str, *, filtered: bool = False) -> str:
     """A list of findings, kill criteria, errata or payloads, each entry linked and bound."""
     if what == "payloads":
         entries = [payload_entry(book, marker, each) for each in book.record.payloads.values()]
     else:
         kind = {"findings": "finding", "kills": "kill", "errata": "erratum"}[what]
         entries = [_listed(book, marker, each) for each in book.of_kind(kind)]
-    return part("listing.html.j2", what=what, entries=entries)
+    return part("listing.html.j2", what=what, entries=entries, filtered=filtered)
 
 
 def _listed(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, object]:
@@ -124,8 +124,22 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
         "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
         "corrections": [marker.reference(each.erratum.source.id) for each in book.traced.on(source)],
         "registered": _registered(book, source),
+        "facets": facets(evaluation) if source.kind == "finding" else {},
         "untested_because": source.string("untested_because"),
     }
+
+
+def facets(evaluation: Evaluation) -> dict[str, str]:
+    """What a finding can be filtered by; tags such as stream:gates name further facets."""
+    source = evaluation.source
+    given = source.front.get("tags", ())
+    tags = [str(each) for each in given] if isinstance(given, list | tuple) else []
+    named = {
+        name: "|".join(tag.partition(":")[2] for tag in tags if tag.startswith(f"{name}:"))
+        for name in ("stream", "scheme")
+    }
+    status = evaluation.status.words if evaluation.status else ""
+    return {"record": source.string("record"), "status": status, **named}
 
 
 def _registered(book: Book, source: Source) -> str:

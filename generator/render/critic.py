@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from markupsafe import Markup
-
-from generator.number.number import Leaf, Shown
-from generator.number.unit import NONE
 from generator.record.payload import Payload
-from generator.record.tree import Node
 from generator.render import block
 from generator.render.block import Book
 from generator.render.environment import part
+from generator.render.label import URL, critics, label, optional
 from generator.render.mark import Marker, payload_url
 from generator.render.page import Page
 from generator.render.sheet import Sheet
-
-URL = "critic.html"
-READINGS = {
-    "bootstrap_t": "bootstrap-t intervals",
-    "cluster_t": "cluster-robust intervals",
-    "without_two": "the most influential pair of prompts left out",
-}
-"""Other readings of the same state, by their field."""
-
-
-def critics(book: Book) -> list[Payload]:
-    """The payloads that a critic emitted."""
-    return [each for each in book.record.payloads.values() if each.kind == "critic"]
 
 
 def page(book: Book) -> Page:
@@ -49,62 +30,12 @@ def _critic(book: Book, marker: Marker, payload: Payload) -> dict[str, object]:
         "url": marker.link(payload_url(payload.path)),
         "program": block.quoted(marker, payload, "/regime/program"),
         "independence": block.quoted(marker, payload, "/regime/independence"),
-        "judged": _optional(marker, payload, "/results/labels/value"),
-        "agreeing": _optional(marker, payload, "/results/agreeing/value"),
+        "judged": optional(marker, payload, "/results/labels/value"),
+        "agreeing": optional(marker, payload, "/results/agreeing/value"),
         "labels": [
-            _label(marker, payload, identifier, f"/labels/{identifier}/{kind}", judged)
+            label(marker, payload, identifier, f"/labels/{identifier}/{kind}", judged)
             for identifier, by_kind in labels.items()
             if identifier in known
             for kind, judged in by_kind.members.items()
         ],
     }
-
-
-def _label(marker: Marker, payload: Payload, identifier: str, at: str, judged: Node) -> dict[str, object]:
-    agrees = judged.members.get("agrees")
-    return {
-        "reference": marker.reference(identifier),
-        "published": judged.members["published"].text,
-        "agrees": {"true": "agrees", "false": "does not agree"}.get(agrees.kind if agrees else "", "no rule"),
-        "fragility": _fragility(marker, payload, f"{at}/fragility", judged),
-        "others": list(_others(judged)),
-        "same": _optional(marker, payload, f"{at}/robustness/same_seeds"),
-        "seeds": _optional(marker, payload, f"{at}/robustness/seeds"),
-    }
-
-
-def _fragility(marker: Marker, payload: Payload, at: str, judged: Node) -> dict[str, object]:
-    """How many prompts have to go before the label changes; which of the sentences says so."""
-    found = judged.members.get("fragility")
-    if found is None:
-        return {}
-    flips = found.members.get("flips_after")
-    exact = found.members.get("exact")
-    return {
-        "flips": _number(marker, payload, f"{at}/flips_after") if flips and flips.kind == "number" else "",
-        "exact": bool(exact and exact.kind == "true"),
-        "tried": _optional(marker, payload, f"{at}/tried"),
-        "clusters": _optional(marker, payload, f"{at}/clusters"),
-    }
-
-
-def _others(judged: Node) -> Iterator[str]:
-    """The readings under which the label comes out otherwise."""
-    robustness = judged.members.get("robustness")
-    for field, words in READINGS.items():
-        read = robustness.members.get(field) if robustness else None
-        if read is not None and read.kind == "string" and read.text != judged.members["published"].text:
-            yield f"{read.text} by {words}"
-
-
-def _optional(marker: Marker, payload: Payload, where: str) -> Markup | str:
-    try:
-        return _number(marker, payload, where)
-    except KeyError:
-        return ""
-
-
-def _number(marker: Marker, payload: Payload, where: str) -> Markup:
-    """A number of the payload as it is written there."""
-    node = payload.at(where)
-    return marker.shown(Shown(Leaf(payload, where, node, NONE), "plain", node.lexeme))

@@ -27,6 +27,7 @@ from generator import audit
 from generator.render import coverage, disclosure
 from generator.render import site as sites
 from generator.render.page import Page
+from generator.render.script import SCRIPT, WORKER
 from generator.render.site import STYLESHEET, Site
 from generator.report import text
 from generator.report.refusal import Refused, Report
@@ -70,6 +71,8 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         config.use_directory_urls = False
         config.theme["font"] = False
         config.extra_css.append(STYLESHEET)
+        config.extra_javascript.append(SCRIPT)
+        config.extra["polyfills"] = [*config.extra.get("polyfills", []), WORKER]
         return config
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
@@ -155,6 +158,7 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Audit the finished site by the auditor's own reading, then the page that says what that covered."""
         folder = Path(config.site_dir)
+        _search_from_files(folder)
         audited = audit.Audit(self.root, folder)
         self.report = audited.run(self.crew)
         if not self.report.refusals:
@@ -174,6 +178,14 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     def _made(self, page: MkDocsPage) -> Page | None:
         return self.site.pages.get(page.file.src_uri)
+
+
+def _search_from_files(folder: Path) -> None:
+    """The search index as a script, which a page that is opened from a file can read."""
+    index = folder / "search" / "search_index.json"
+    if index.is_file():
+        text = index.read_text("utf-8")
+        index.with_suffix(".js").write_text(f"var __index = {text}", "utf-8")
 
 
 def _items(items: list[AnchorLink]) -> Iterator[AnchorLink]:

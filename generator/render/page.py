@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -12,13 +12,11 @@ from html import escape
 from markupsafe import Markup
 
 from generator.number.evaluate import Evaluation
-from generator.number.number import Leaf, Shown
 from generator.number.piece import Piece, Printed, Prose
-from generator.number.unit import NONE
 from generator.record import checksums, excerpt
 from generator.record.payload import Payload
 from generator.record.source import Source
-from generator.render import block, note
+from generator.render import block, browse, note
 from generator.render.block import Book
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url, plain
@@ -51,8 +49,10 @@ def finding(book: Book, evaluation: Evaluation) -> Page:
     sheet = _sheet(book, f"findings/{source.id}.html", source)
     facts = block.entry(book, sheet.marker, evaluation)
     heads = note.heads(book, sheet.marker, source)
-    head = part("finding_header.html.j2", **facts, heads=heads, anchor=_slug(evaluation.title))
-    foot = part("finding_footer.html.j2", payloads=list(_stands_on(book, sheet.marker, source)))
+    sources = list(browse.cited(book, sheet.marker, source))
+    anchor = _slug(evaluation.title)
+    head = part("finding_header.html.j2", **facts, heads=heads, anchor=anchor, sources=sources)
+    foot = part("finding_footer.html.j2", **browse.foot(book, sheet.marker, source))
     body = sheet.write(evaluation.body, note.beside(book, sheet.marker, evaluation))
     markdown = f"{sheet.mark(head)}\n\n{body}\n\n{sheet.mark(foot)}\n"
     return _page(sheet, _title(book, evaluation), markdown)
@@ -72,6 +72,8 @@ def authored(book: Book, evaluation: Evaluation) -> Page:
 def _authored(book: Book, evaluation: Evaluation, url: str) -> Page:
     sheet = _sheet(book, url, evaluation.source)
     markdown = sheet.write(evaluation.body, note.beside(book, sheet.marker, evaluation))
+    if name := browse.record_of(evaluation.source):
+        markdown += f"\n\n{sheet.mark(browse.record(book, sheet.marker, name))}\n"
     if top := note.top(book, sheet.marker, evaluation.source):
         markdown = f"{sheet.mark(top)}\n\n{markdown}"
     return _page(sheet, _title(book, evaluation), markdown, listed=True)
@@ -91,7 +93,8 @@ def _index(book: Book, url: str, title: str, what: str) -> Page:
     marker = Marker(url, book.tally)
     sheet = Sheet(url, marker, what, partial(block.insert, book, marker))
     head = part("index_header.html.j2", what=what, count=marker.made(f"{what}-count"), title=title)
-    return _page(sheet, title, sheet.mark(head + block.listing(book, marker, what)), listed=True)
+    listed = block.listing(book, marker, what, filtered=what == "findings")
+    return _page(sheet, title, sheet.mark(head + listed), listed=True)
 
 
 def kill_criteria(book: Book) -> Page:
@@ -138,12 +141,6 @@ def _slug(pieces: Iterable[Piece]) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "title"
 
 
-def _stands_on(book: Book, marker: Marker, source: Source) -> Iterator[dict[str, object]]:
-    for path in dict.fromkeys(source.payloads.values()):
-        if path in book.record.payloads:
-            yield block.payload_entry(book, marker, book.record.payloads[path])
-
-
 def payload(book: Book, document: Payload) -> Page:
     """The page of a payload: what it is, who made it, and its bytes line by line with who cites each."""
     url = payload_url(document.path)
@@ -153,10 +150,12 @@ def payload(book: Book, document: Payload) -> Page:
         **block.payload_entry(book, marker, document),
         file=document.path,
         schema=block.quoted(marker, document, "/schema"),
-        command=list(_command(marker, document)),
+        command=list(browse.command(marker, document)),
         commit=block.quoted(marker, document, "/provenance/commit"),
         dirty=_dirty(document),
         device=block.quoted(marker, document, "/provenance/device"),
+        models=list(browse.named(marker, document, "/provenance/models", "name")),
+        inputs=list(browse.named(marker, document, "/provenance/inputs", "path")),
         digest=marker.made(f"sha256:{document.path}"),
         checksum=Markup(_checksum(book, document)),
         history=note.history(book, marker, document),
@@ -165,20 +164,6 @@ def payload(book: Book, document: Payload) -> Page:
     title = document.at("/name").text if "name" in document.root.members else document.path
     source = url.removesuffix(".html") + ".md"
     return Page(source, title, "", lambda _: html, lambda text: text, searchable=False)
-
-
-def _command(marker: Marker, document: Payload) -> Iterator[Markup | str]:
-    """The words of the command that made a payload."""
-    try:
-        node = document.at("/provenance/command")
-    except KeyError:
-        return
-    if node.kind == "string":
-        yield block.quoted(marker, document, "/provenance/command")
-    for index, word in enumerate(node.items):
-        if word.kind == "string":
-            found = Leaf(document, f"/provenance/command/{index}", word, NONE)
-            yield marker.shown(Shown(found, "text", word.text))
 
 
 def _dirty(document: Payload) -> bool:

@@ -19,7 +19,8 @@ from generator.record import experiments, repository
 from generator.record import record as records
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
-from generator.render import changes, coverage, critic, disclosure, errata, feed, ledger, page
+from generator.render import changes, coverage, critic, disclosure, errata, feed, label, ledger, page, script
+from generator.render.address import addressed
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
@@ -131,10 +132,12 @@ def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) 
         evaluations = {**evaluations, LANDING: evaluate(record, standing_in)}
     traced = effects.trace(record.payloads, evaluations.values())
     book = Book(record, evaluations, count(record, evaluations.values(), traced), traced)
-    pages = {each.source: each for each in stamped(record, book.tally, _pages(book))}
+    pages = {each.source: each for each in addressed(stamped(record, book.tally, _pages(book)))}
     files = {path: payload.data for path, payload in record.payloads.items()}
     files |= {experiments.PATH: record.experiments.document.data} if record.experiments else {}
-    files |= {STYLESHEET: asset("findings.css"), errata.FEED: feed.atom(_name(record), traced.effects)}
+    files |= {STYLESHEET: asset("findings.css") + asset("figures.css")}
+    files |= dict(script.files(record))
+    files |= {errata.FEED: feed.atom(_name(record), traced.effects)}
     return Site(record, pages, files, report)
 
 
@@ -160,7 +163,7 @@ def _pages(book: Book) -> list[Page]:
         *disclosure.pages(book),
         page.payloads_index(book),
         *([ledger.page(book)] if book.orders else []),
-        *([critic.page(book)] if critic.critics(book) else []),
+        *([critic.page(book)] if label.critics(book) else []),
         *([changes.page(book)] if changes.kept(record) else []),
         coverage.page(),
         *(page.payload(book, each) for each in book.record.payloads.values()),

@@ -2,88 +2,81 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.number import display
-from generator.number.display import Form, Undisplayable
+from generator.audit import rounding
+from generator.audit.fault import Fault
+from generator.number import display, prefix
+from generator.number.display import Form, Undisplayable, named
 
-SHOWN = [
-    ("2.5978", "plain", None, "2.5978"),
-    ("0.006860", "plain", None, "0.006860"),
-    ("-0.5", "plain", None, "−0.5"),
-    ("-0.0", "plain", None, "0.0"),
-    ("1e-05", "plain", None, "1e−05"),
-    ("2.5978", "places", 2, "2.60"),
-    ("2.5978", "places", 0, "3"),
-    ("0.5", "places", 0, None),
-    ("1.5", "places", 0, "2"),
-    ("2.5", "places", 0, "2"),
-    ("-2.5", "places", 0, "−2"),
-    ("0.125", "places", 2, "0.12"),
-    ("0.135", "places", 2, "0.14"),
-    ("1.005", "places", 2, "1.00"),
-    ("0", "places", 2, "0.00"),
-    ("-0.0", "places", 1, "0.0"),
-    ("0.004", "places", 2, None),
-    ("-0.004", "places", 2, None),
-    ("1e3", "places", 1, "1000.0"),
-    ("9007199254740993", "places", 0, "9007199254740993"),
-    ("2.5978", "signed", 3, "+2.598"),
-    ("-0.0029", "signed", 3, "−0.003"),
-    ("0.0", "signed", 2, "0.00"),
-    ("0.125", "percent", 1, "12.5%"),
-    ("-0.0125", "percent", 0, "−1%"),
-    ("0.0001", "percent", 1, None),
-    ("2.5978", "times", 2, "2.60×"),
-    ("2.5978", "sig", 3, "2.60"),
-    ("0.00000150", "sig", 3, "1.50 × 10⁻⁶"),
-    ("0.0001", "sig", 2, "0.00010"),
-    ("0.00009999", "sig", 2, "0.00010"),
-    ("0.00009994", "sig", 3, "9.99 × 10⁻⁵"),
-    ("123456", "sig", 3, "123000"),
-    ("999999.9", "sig", 3, "1.00 × 10⁶"),
-    ("1000000", "sig", 3, "1.00 × 10⁶"),
-    ("-14456199684", "sig", 4, "−1.446 × 10¹⁰"),
-    ("0", "sig", 3, "0.00"),
-    ("7", "sig", 1, "7"),
-    ("14456199684", "group", None, "14,456,199,684"),
-    ("1234.50", "group", None, "1,234.50"),
-    ("-1.5e6", "group", None, "−1,500,000"),
-    ("999", "group", None, "999"),
-    ("0", "words", None, "zero"),
-    ("12", "words", None, "twelve"),
-    ("21", "words", None, "twenty-one"),
-    ("100", "words", None, "one hundred"),
-    ("101", "words", None, None),
-    ("-1", "words", None, None),
-    ("2.5", "words", None, None),
-    ("12.0", "words", None, "twelve"),
-    ("1", "ordinal", None, "1st"),
-    ("2", "ordinal", None, "2nd"),
-    ("3", "ordinal", None, "3rd"),
-    ("11", "ordinal", None, "11th"),
-    ("12", "ordinal", None, "12th"),
-    ("112", "ordinal", None, "112th"),
-    ("122", "ordinal", None, "122nd"),
-    ("0", "ordinal", None, None),
-]
+CASES = Path(__file__).parents[2] / "cases" / "display"
+SHOWN = json.loads((CASES / "forms.json").read_text("utf-8"))
+DERIVED = json.loads((CASES / "derived.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("lexeme", "name", "digits", "shown"), SHOWN)
-def test_a_lexeme_prints_in_a_form_or_is_refused(
-    lexeme: str, name: str, digits: int | None, shown: str | None
-) -> None:
-    form = Form(name, digits)
+@dataclass(frozen=True)
+class Fields:
+    """Stands in for a payload: a field is a lexeme."""
+
+    lexemes: dict[str, str]
+
+    def at(self, pointer: str) -> SimpleNamespace:
+        return SimpleNamespace(lexeme=self.lexemes[pointer])
+
+
+def evaluated(tree: object) -> object:
+    """The value of an expression of the case file, whose fields are single letters."""
+
+    def named(part: object) -> object:
+        if isinstance(part, list):
+            return [part[0], *(named(each) for each in part[1:])]
+        return ["payload", part, ""] if part in DERIVED["fields"] else part
+
+    return prefix.evaluate(named(tree), {"payload": Fields(DERIVED["fields"])})  # type: ignore[arg-type, dict-item]
+
+
+@pytest.mark.parametrize(("lexeme", "form", "shown"), SHOWN)
+def test_a_lexeme_prints_in_a_form_or_is_refused(lexeme: str, form: str, shown: str | None) -> None:
     if shown is None:
         with pytest.raises(Undisplayable):
-            display.lexeme(lexeme, form)
+            display.lexeme(lexeme, named(form))
+        with pytest.raises(Fault):
+            rounding.shown(rounding.exact(lexeme), form, lexeme)
     else:
-        assert display.lexeme(lexeme, form) == shown
+        assert display.lexeme(lexeme, named(form)) == shown
+        assert rounding.shown(rounding.exact(lexeme), form, lexeme) == shown
+
+
+@pytest.mark.parametrize(("tree", "value", "form", "shown"), DERIVED["values"])
+def test_an_expression_has_an_exact_value_and_prints_it_or_is_refused(
+    tree: object, value: str | None, form: str, shown: str | None
+) -> None:
+    if value is None:
+        with pytest.raises(ZeroDivisionError):
+            evaluated(tree)
+        return
+    found = evaluated(tree)
+    assert found == Fraction(value)
+    if shown is None:
+        with pytest.raises(Undisplayable):
+            display.rational(Fraction(value), named(form))
+    else:
+        assert display.rational(Fraction(value), named(form)) == shown
+        assert rounding.shown(Fraction(value), form) == shown
+
+
+@pytest.mark.parametrize(("tree", "truth"), DERIVED["conditions"])
+def test_a_condition_holds_or_not(tree: object, truth: bool) -> None:
+    assert evaluated(tree) is truth
 
 
 def test_a_value_that_would_print_as_zero_is_refused_as_such() -> None:

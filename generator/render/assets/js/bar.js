@@ -1,0 +1,90 @@
+// Above a page: a button that verifies it, and a switch that turns number links into tab stops.
+(function (findings) {
+  "use strict";
+
+  const { element } = findings;
+  const KEPT = "findings.numbers-as-tab-stops";
+  const LINKS = ".num > a";
+
+  function kept() {
+    try {
+      return localStorage.getItem(KEPT) === "true";
+    } catch {
+      return false;
+    }
+  }
+
+  function keep(on) {
+    try {
+      localStorage.setItem(KEPT, String(on));
+    } catch {
+      // A browser that keeps nothing still turns the switch for this page.
+    }
+  }
+
+  function stops(root, on) {
+    for (const link of root.querySelectorAll(LINKS)) {
+      if (on) link.removeAttribute("tabindex");
+      else link.setAttribute("tabindex", "-1");
+    }
+  }
+
+  function tabSwitch(root) {
+    const button = element("button", { type: "button", role: "switch", "aria-checked": String(kept()), class: "bar-switch",
+      onclick: () => {
+        const on = button.getAttribute("aria-checked") !== "true";
+        button.setAttribute("aria-checked", String(on));
+        keep(on);
+        stops(root, on);
+      } }, "Numbers as tab stops");
+    return button;
+  }
+
+  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+  /** What came out, in a sentence or two. */
+  function told(outcomes) {
+    const of = (what) => outcomes.filter((each) => each.what === what);
+    const [numbers, claims, lines, elsewhere] = ["number", "claim", "lines", "elsewhere"].map(of);
+    const good = numbers.filter((each) => !each.fault).length;
+    const parts = [`${good} of ${numbers.length} re-computed here`];
+    const faulty = (list) => list.filter((each) => each.fault).length;
+    if (claims.length) parts.push(`${claims.length - faulty(claims)} of ${counted(claims.length, "comparison")} hold`);
+    if (lines.length) parts.push(faulty(lines) ? "the lines shown differ from the file" : "the lines shown are those of the file");
+    const left = elsewhere.length ? ` ${counted(elsewhere.length, "count")} of sources can only be made again by the build.` : "";
+    return `${parts.join("; ")}.${left}`;
+  }
+
+  function failure({ mark, fault }) {
+    const [path, pointer] = [mark.getAttribute("data-src") ?? "", mark.getAttribute("data-ptr") ?? ""];
+    const name = mark.hasAttribute("data-verbatim") ? mark.dataset.verbatim : mark.textContent.slice(0, 80);
+    const shown = mark.id ? element("a", { href: `#${mark.id}` }, name) : element("strong", {}, name);
+    return element("li", {}, shown, `: ${fault}`, path ? ` (${path}#${pointer})` : "");
+  }
+
+  async function verify(root, result) {
+    result.replaceChildren("Reading the files …");
+    const outcomes = await findings.verifyAll(root);
+    for (const { mark, what, fault } of outcomes) {
+      if (what !== "elsewhere") mark.dataset.verified = fault ? "differs" : "same";
+    }
+    const failed = outcomes.filter((each) => each.fault);
+    result.dataset.outcome = failed.length ? "differs" : "same";
+    result.replaceChildren(element("p", {}, told(outcomes)));
+    if (failed.length) result.append(element("ul", {}, failed.map(failure)));
+  }
+
+  function lay() {
+    const root = document.querySelector("article");
+    if (!root?.querySelector(findings.MARKS)) return;
+    const result = element("div", { id: "verify-result", role: "status", "data-live": "" });
+    const button = element("button", { type: "button", class: "bar-verify", onclick: () => verify(root, result) }, "Verify this page");
+    const bar = element("div", { class: "bar", role: "region", "aria-label": "Checks" }, element("div", { class: "bar-row" }, button, tabSwitch(root)), result);
+    const head = root.querySelector(":scope > header, :scope > h1") ?? root.querySelector("h1");
+    if (head) head.after(bar);
+    else root.prepend(bar);
+    stops(root, kept());
+  }
+
+  Object.assign(findings, { bar: lay, told });
+})((globalThis.findings ??= {}));
