@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from engine.coding.amber_cli import amber
+from engine.coding.census_cli import census
 from engine.coding.cli import lockstep
 from engine.contract.errors import EngineError, UnknownName
 
@@ -148,6 +149,7 @@ def schema() -> None:
 
 cli.add_command(lockstep)
 cli.add_command(amber)
+cli.add_command(census)
 
 
 def _writable(folder: Path) -> None:

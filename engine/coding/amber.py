@@ -1,10 +1,11 @@
 """Amber: text as a draft model's mistakes, and back again with the draft alone.
 
 For each token the archive holds where it stood in the draft's ranking (`ranks`), or its code under the
-draft's probabilities (`lockstep`). Chunks start afresh, so many are unpacked side by side. What is asked of
-the machine, in fp32: where the archive's canary sings the same, the model says the same to the same rows.
-Ranks ask less than shares: a rank holds while no value moves by its margin, and where the margin is within
-the guard the token itself is told. Bytes that are no text stay bytes, a chunk at a time.
+draft's probabilities (`lockstep`). Chunks start afresh, so many are unpacked side by side, always in as many
+rows as when they were packed. What is asked of the machine, in fp32: where the archive's canary sings the
+same, the model says the same to the same rows. Ranks ask less than shares: a rank holds while no value moves
+by its margin, and where the margin is within the guard the token itself is told. Bytes that are no text stay
+bytes, a chunk at a time.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Settings:
     """How an archive is made."""
 
     coder: Coder = "ranks"
-    rows: int = 32
+    rows: int = 32  # chunks side by side, in every pass, filled up where there are fewer
     piece: int = 1024  # bytes of a chunk, at most
     guard: int = 8  # 4096ths of a logit: some ten times what fp32 loses between shapes
     margins: bool = True
@@ -55,34 +56,53 @@ def pack(
     watch: Watch = _unwatched,
 ) -> Archive:
     """The archive of any bytes."""
-    pieces = list(chunks(data, tokenizer, settings.piece))
-    texts = [chunk.tokens for chunk in pieces if chunk.tokens]
+    return pack_all([data], predictor, tokenizer, settings, journal, watch)[0]
+
+
+def pack_all(
+    files: Sequence[bytes],
+    predictor: Predictor,
+    tokenizer: Tokenizer,
+    settings: Settings,
+    journal: Journal | None = None,
+    watch: Watch = _unwatched,
+) -> list[Archive]:
+    """An archive of each file, the chunks of all of them side by side."""
+    pieces = [list(chunks(data, tokenizer, settings.piece)) for data in files]
+    texts = [chunk.tokens for file in pieces for chunk in file if chunk.tokens]
     codes: list[tuple[bytes, bytes]] = []
     for number, group in enumerate(grouped(texts, settings.rows)):
         codes += _kept(journal, number, partial(_coded, group, predictor, settings))
         watch(sum(map(len, group)))
-    header = Header(
-        coder=settings.coder,
-        margins=settings.margins and settings.coder == "ranks",
-        rows=settings.rows,
-        guard=settings.guard,
-        size=len(data),
-        content=hashlib.sha256(data).digest(),
-        model=predictor.sha256,
-        tokenizer=tokenizer.sha256,
-        canary=amber_rows.canary(predictor, settings.coder, _side_by_side(len(texts), settings.rows)),
-        environment=str(Environment.here()),
-    )
-    coded = iter(codes)
-    return Archive(header, tuple(_record(chunk, coded) for chunk in pieces))
+    coded, canary = iter(codes), amber_rows.canary(predictor, settings.coder, settings.rows)
+    out = []
+    for data, file in zip(files, pieces, strict=True):
+        header = Header(
+            coder=settings.coder,
+            margins=settings.margins and settings.coder == "ranks",
+            rows=settings.rows,
+            guard=settings.guard,
+            size=len(data),
+            content=hashlib.sha256(data).digest(),
+            model=predictor.sha256,
+            tokenizer=tokenizer.sha256,
+            canary=canary,
+            environment=str(Environment.here()),
+        )
+        out.append(Archive(header, tuple(_record(chunk, coded) for chunk in file)))
+    return out
 
 
 def _coded(
     group: Sequence[Sequence[int]], predictor: Predictor, settings: Settings
 ) -> list[tuple[bytes, bytes]]:
     if settings.coder == "lockstep":
-        return [(code, b"") for code in amber_rows.encode_shares(predictor, group)]
-    return amber_rows.encode_ranks(predictor, group, settings.guard, settings.margins)
+        return [(each.code, b"") for each in amber_rows.encode_shares(predictor, group, settings.rows)]
+    reading = amber_rows.read(predictor, group, settings.rows)
+    return [
+        (each.code, each.margins if settings.margins else b"")
+        for each in amber_rows.encode_ranks(reading, group, predictor.vocabulary, settings.guard)
+    ]
 
 
 def _record(chunk: Chunk, coded: Iterator[tuple[bytes, bytes]]) -> Record:
@@ -100,28 +120,47 @@ def unpack(
     watch: Watch = _unwatched,
 ) -> bytes:
     """The bytes that were packed; `BadData` where the model, this environment or the text is another."""
-    head = archive.header
-    _same("model", head.model, predictor.sha256)
-    _same("tokenizer", head.tokenizer, tokenizer.sha256)
-    told = [record for record in archive.records if record.tokens]
-    _sings(head, predictor, _side_by_side(len(told), head.rows))
+    return unpack_all([archive], predictor, tokenizer, journal, watch)[0]
+
+
+def unpack_all(
+    archives: Sequence[Archive],
+    predictor: Predictor,
+    tokenizer: Tokenizer,
+    journal: Journal | None = None,
+    watch: Watch = _unwatched,
+) -> list[bytes]:
+    """What was packed in each archive, the chunks of all side by side; they must agree in coder and rows."""
+    head = archives[0].header
+    if {(each.header.coder, each.header.rows) for each in archives} != {(head.coder, head.rows)}:
+        raise BadData("archives", "differ in coder or rows.", "Unpack them one at a time.")
+    for asked in {_asked(each.header): each.header for each in archives}.values():
+        _same("model", asked.model, predictor.sha256)
+        _same("tokenizer", asked.tokenizer, tokenizer.sha256)
+        _sings(asked, predictor)
+    told = [record for each in archives for record in each.records if record.tokens]
     texts: list[list[int]] = []
     for number, group in enumerate(grouped(told, head.rows)):
-        texts += _kept(journal, number, partial(decoded, group, predictor, head.coder))
+        texts += _kept(journal, number, partial(decoded, group, predictor, head.coder, head.rows))
         watch(sum(record.tokens for record in group))
-    return _whole(archive, iter(texts), tokenizer)
+    found = iter(texts)
+    return [_whole(each, found, tokenizer) for each in archives]
 
 
-def decoded(group: Sequence[Record], predictor: Predictor, coder: Coder) -> list[list[int]]:
+def decoded(group: Sequence[Record], predictor: Predictor, coder: Coder, rows: int) -> list[list[int]]:
     """The tokens of chunks that are unpacked side by side, right or not: checks are the caller's."""
     codes = [record.code for record in group]
     lengths = [record.tokens for record in group]
     decode = amber_rows.decode_shares if coder == "lockstep" else amber_rows.decode_ranks
-    return decode(predictor, codes, lengths)
+    return decode(predictor, codes, lengths, rows)
 
 
-def _sings(head: Header, predictor: Predictor, rows: int) -> None:
-    if amber_rows.canary(predictor, head.coder, rows) != head.canary:
+def _asked(head: Header) -> tuple[bytes, bytes, bytes]:
+    return head.model, head.tokenizer, head.canary
+
+
+def _sings(head: Header, predictor: Predictor) -> None:
+    if amber_rows.canary(predictor, head.coder, head.rows) != head.canary:
         raise BadData(
             "archive",
             f"was packed where the model ranks otherwise ({head.environment}; here {Environment.here()}).",
@@ -160,10 +199,6 @@ def grouped(items: Sequence[Item], rows: int) -> Iterator[Sequence[Item]]:
     """The items in order, `rows` at a time."""
     for start in range(0, len(items), rows):
         yield items[start : start + rows]
-
-
-def _side_by_side(chunks: int, rows: int) -> int:
-    return max(1, min(chunks, rows))
 
 
 def _same(what: str, packed: bytes, here: bytes) -> None:

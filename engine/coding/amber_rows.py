@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,10 @@ from engine.coding import canary as exact
 from engine.coding.amber_format import Coder
 from engine.coding.amber_ranks import MARGIN_UNIT, Integers, Logits, margin_classes, ranked, tokens_at
 from engine.coding.amber_symbols import LITERAL, Correction
-from engine.coding.frequencies import Shares, frequencies
+from engine.coding.frequencies import TOTAL, Shares, frequencies
 from engine.coding.lockstep import Decoder, Encoder
 from engine.coding.predictor import Predictor
+from engine.contract.errors import BadData
 
 CANARY_RANKS = 16
 """Places of the ranking, from the first, that the canary of `ranks` tells."""
@@ -28,32 +30,62 @@ CANARY_RANKS = 16
 
 @dataclass(frozen=True)
 class Reading:
-    """Ranks and margins along the texts of a group, (B, S); what lies beyond a text's end means nothing."""
+    """Along the texts of a group, (B, S) each; what lies beyond a text's end means nothing."""
 
     ranks: Integers
+    """Where the text's token stands, from 0; -1 out of the ranking."""
     margins: NDArray[np.float32]
+    """Its gap to the nearer neighbour, in logits."""
+    best: Integers
+    """The token that stands first."""
 
 
-def walk(predictor: Predictor, rows: int, steps: int, choose: Callable[[int, Logits], Integers]) -> None:
-    """Ask for every next token of `rows` texts; `choose(step, logits)` names those that stand there, (B,)."""
+@dataclass(frozen=True)
+class Ranks:
+    """The code of a text's ranks, and of their margins."""
+
+    code: bytes
+    margins: bytes
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The code of a text under the model's shares, and its ideal length under them in bits."""
+
+    code: bytes
+    ideal: float
+
+
+Choice = Callable[[int, Logits], Integers]
+
+
+def walk(predictor: Predictor, texts: int, rows: int, steps: int, choose: Choice) -> None:
+    """Ask for every next token of `texts` texts in passes of `rows` rows, those beyond being filled.
+
+    `choose(step, logits)` gets the logits of the texts (texts, V) and names the tokens that stand there.
+    """
+    if not 0 < texts <= rows:
+        raise BadData(f"{texts} texts", f"do not go into {rows} rows.", "Group them.")
     running = predictor.begin(rows, steps)
     tokens = [predictor.first] * rows
     for step in range(steps):
-        tokens = [int(token) for token in choose(step, running.step(tokens))]
+        tokens[:texts] = [int(token) for token in choose(step, running.step(tokens)[:texts])]
 
 
-def read(predictor: Predictor, texts: Sequence[Sequence[int]]) -> Reading:
+def read(predictor: Predictor, texts: Sequence[Sequence[int]], rows: int) -> Reading:
     """Where each token of each text stands when the model is fed the text."""
     truth = padded(texts, predictor.first)
     ranks, margins = np.zeros_like(truth), np.zeros(truth.shape, dtype=np.float32)
+    best = np.zeros_like(truth)
 
     def choose(step: int, logits: Logits) -> Integers:
         found = ranked(logits, truth[:, step])
         ranks[:, step], margins[:, step] = found.ranks, found.margins
+        best[:, step] = logits.argmax(axis=1)
         return truth[:, step]
 
-    walk(predictor, len(texts), truth.shape[1], choose)
-    return Reading(ranks, margins)
+    walk(predictor, len(texts), rows, truth.shape[1], choose)
+    return Reading(ranks, margins, best)
 
 
 def padded(texts: Sequence[Sequence[int]], filling: int) -> Integers:
@@ -71,17 +103,16 @@ def literal(ranks: Integers, margins: NDArray[np.float32], guard: int) -> NDArra
 
 
 def encode_ranks(
-    predictor: Predictor, texts: Sequence[Sequence[int]], guard: int, with_margins: bool
-) -> list[tuple[bytes, bytes]]:
-    """Code, and code of the margins (empty without), of each text."""
-    reading = read(predictor, texts)
+    reading: Reading, texts: Sequence[Sequence[int]], vocabulary: int, guard: int
+) -> list[Ranks]:
+    """The codes of texts as they were read."""
     outright = literal(reading.ranks, reading.margins, guard)
     out = []
     for row, text in enumerate(texts):
         told = corrections(text, reading.ranks[row], outright[row])
-        code = amber_symbols.encode(told, predictor.vocabulary)
         classes = margin_classes(reading.margins[row, : len(text)])[~outright[row, : len(text)]]
-        out.append((code, amber_symbols.encode_margins(classes.tolist()) if with_margins else b""))
+        margins = amber_symbols.encode_margins(classes.tolist())
+        out.append(Ranks(amber_symbols.encode(told, vocabulary), margins))
     return out
 
 
@@ -93,7 +124,9 @@ def corrections(text: Sequence[int], ranks: Integers, outright: NDArray[np.bool_
     ]
 
 
-def decode_ranks(predictor: Predictor, codes: Sequence[bytes], lengths: Sequence[int]) -> list[list[int]]:
+def decode_ranks(
+    predictor: Predictor, codes: Sequence[bytes], lengths: Sequence[int], rows: int
+) -> list[list[int]]:
     """The tokens of each text, by the draft's ranking."""
     told = [
         amber_symbols.decode(code, length, predictor.vocabulary)
@@ -106,28 +139,34 @@ def decode_ranks(predictor: Predictor, codes: Sequence[bytes], lengths: Sequence
     def choose(step: int, logits: Logits) -> Integers:
         ranks = np.where(outright[:, step], 0, numbers[:, step])
         texts[:, step] = np.where(outright[:, step], numbers[:, step], tokens_at(logits, ranks))
-        return texts[:, step]
+        chosen: Integers = texts[:, step]
+        return chosen
 
-    walk(predictor, len(codes), numbers.shape[1], choose)
+    walk(predictor, len(codes), rows, numbers.shape[1], choose)
     return [row[:length].tolist() for row, length in zip(texts, lengths, strict=True)]
 
 
-def encode_shares(predictor: Predictor, texts: Sequence[Sequence[int]]) -> list[bytes]:
+def encode_shares(predictor: Predictor, texts: Sequence[Sequence[int]], rows: int) -> list[Coded]:
     """The code of each text under the model's own probabilities."""
     truth = padded(texts, predictor.first)
     encoders = [Encoder() for _ in texts]
+    ideal = [0.0] * len(texts)
 
     def choose(step: int, logits: Logits) -> Integers:
         for row, text in enumerate(texts):
             if step < len(text):
-                encoders[row].encode(Shares(frequencies(logits[row])).steps([text[step]]))
+                shares = frequencies(logits[row])
+                encoders[row].encode(Shares(shares).steps([text[step]]))
+                ideal[row] += log2(TOTAL / int(shares[text[step]]))
         return truth[:, step]
 
-    walk(predictor, len(texts), truth.shape[1], choose)
-    return [encoder.finish() for encoder in encoders]
+    walk(predictor, len(texts), rows, truth.shape[1], choose)
+    return [Coded(encoder.finish(), bits) for encoder, bits in zip(encoders, ideal, strict=True)]
 
 
-def decode_shares(predictor: Predictor, codes: Sequence[bytes], lengths: Sequence[int]) -> list[list[int]]:
+def decode_shares(
+    predictor: Predictor, codes: Sequence[bytes], lengths: Sequence[int], rows: int
+) -> list[list[int]]:
     """The tokens of each text, by the model's own probabilities; `BadData` where a code is nobody's."""
     decoders = [Decoder(code) for code in codes]
     texts: list[list[int]] = [[] for _ in codes]
@@ -138,7 +177,7 @@ def decode_shares(predictor: Predictor, codes: Sequence[bytes], lengths: Sequenc
                 texts[row] += decoders[row].decode(Shares(frequencies(logits[row])), 1)
         return np.array([text[step] if step < len(text) else predictor.first for text in texts])
 
-    walk(predictor, len(codes), max(lengths), choose)
+    walk(predictor, len(codes), rows, max(lengths), choose)
     for decoder in decoders:
         decoder.finish()
     return texts
@@ -159,8 +198,8 @@ def rank_canary(predictor: Predictor, rows: int, steps: int = exact.TOKENS) -> b
         for place in range(min(CANARY_RANKS, logits.shape[1])):
             found = tokens_at(logits, np.full(rows, place))
             digest.update(found.astype(">u4").tobytes())
-        fixed = [(predictor.first + (row + 1) * exact.STRIDE * (step + 1)) for row in range(rows)]
+        fixed = [predictor.first + (row + 1) * exact.STRIDE * (step + 1) for row in range(rows)]
         return np.array(fixed) % predictor.vocabulary
 
-    walk(predictor, rows, steps, choose)
+    walk(predictor, rows, rows, steps, choose)
     return digest.digest()

@@ -145,14 +145,16 @@ def test_texts_come_back_in_another_number_of_rows_where_arithmetic_allows(
     data = SAMPLES["text"]
     archive = amber.pack(data, predictor, Letters(), settings("ranks"))
     told = [record for record in archive.records if record.tokens]
-    texts = [text for group in amber.grouped(told, rows) for text in amber.decoded(group, predictor, "ranks")]
+    texts = [
+        text for group in amber.grouped(told, rows) for text in amber.decoded(group, predictor, "ranks", rows)
+    ]
     assert Letters().text([token for text in texts for token in text]).encode() == data
 
 
 def test_tokens_off_the_drafts_list_and_near_ties_are_told_outright(predictor: LlamaPredictor) -> None:
     listed = set(predictor.model.head_tokens.tolist())  # type: ignore[union-attr]
     text = list(range(VOCABULARY))
-    reading = amber_rows.read(predictor, [text])
+    reading = amber_rows.read(predictor, [text], 2)
     outright = amber_rows.literal(reading.ranks, reading.margins, 8)[0]
     assert all(outright[token] for token in text if token not in listed)
     wide = amber_rows.literal(reading.ranks, reading.margins, 1 << 14)[0]
