@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from generator.audit import note
 from generator.audit.evidence import Evidence
 from generator.audit.fault import Fault
+from generator.audit.note import Erratum
 
 NUMBERS = "numbers-count"
 """The rule that counts marks; the site settles it once every page is read."""
@@ -50,7 +52,8 @@ class Sources:
     def over(self, evidence: Evidence) -> Sources:
         """The same sources as they were read, over payloads that are read again."""
         sources = Sources(evidence)
-        sources.__dict__.update(_fronts=self._fronts, _cited=self._cited)  # what cached_property keeps
+        kept = {"_fronts": self._fronts, "_cited": self._cited, "errata": self.errata}
+        sources.__dict__.update(kept)  # what cached_property keeps
         return sources
 
     def compute(self, rule: str) -> str:
@@ -88,6 +91,15 @@ class Sources:
         paths = {f"findings/{name}.md"}
         paths |= {path for path, front in self._fronts.items() if front.get("finding") == name}
         return {each for path in paths for each in self._cited.get(path, ())}
+
+    @cached_property
+    def errata(self) -> dict[str, Erratum]:
+        """What each erratum corrects, by its id."""
+        return {
+            front["id"]: note.read(front, _block(_front(self._root / path), "payloads"))
+            for path, front in self._fronts.items()
+            if path.startswith("findings/errata/") and "id" in front
+        }
 
     def _with_status(self, status: str) -> int:
         if status not in STATUSES:

@@ -18,6 +18,14 @@ class Fault(Exception):
         super().__init__(message)
 
 
+class Placed(Fault):
+    """A fault that knows its offset in the page."""
+
+    def __init__(self, offset: int, code: str, message: str) -> None:
+        self.offset = offset
+        super().__init__(code, message)
+
+
 class Crowded(Exception):
     """A file with more refusals than are told, or a text longer than is judged; the message says which."""
 

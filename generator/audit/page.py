@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from html import unescape
 
-from generator.audit import mark, surface, verbatim
+from generator.audit import drawing, mark, note, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
 from generator.audit.coverage import RULES
@@ -78,6 +78,12 @@ class Reader:
         except Malformed as error:
             self.texts.refuse(error.offset, "bad-page", str(error))
         self._flush()
+        errata = self.context.sources.errata
+        for found in (
+            *drawing.judge(self.html, self.context.evidence),
+            *note.judge(self.reading.path, self.html, errata),
+        ):
+            self.texts.refuse(found.offset, found.code, found.message)
 
     def _walk(self, start: int, end: int) -> None:
         """Run by run; a run that left no trace on another page leaves none here."""

@@ -12,7 +12,8 @@ from generator.number.piece import Cell, Layout
 from generator.render.figure.scale import Scale
 from generator.render.figure.shape import bar_class, path
 
-SERIES = ("line", "line second", "line third", "line fourth")
+_ORDER = ("", " second", " third", " fourth")
+SERIES = tuple(f"line{order}" for order in _ORDER)
 
 
 def scales(kind: str, layout: Layout) -> tuple[Scale, Scale]:
@@ -57,25 +58,25 @@ def _curves(layout: Layout, up: Scale) -> Iterator[str]:
     across = places(layout)
     for order, column in enumerate(layout.columns):
         numbers = [row[column].number for row in layout.rows]
-        yield from _band(across, numbers, up)
+        yield from _band(across, numbers, up, _ORDER[order])
         heights = [up.up(value(number)) for number in numbers if number]
         yield path(SERIES[order], _joined(across, heights))
         for place, height in zip(across, heights, strict=True):
-            yield path("value", f"M{place} {height}h0")
+            yield path(f"value{_ORDER[order]}", f"M{place} {height}h0")
 
 
-def _band(places: Sequence[str], numbers: Sequence[Number | None], up: Scale) -> Iterator[str]:
+def _band(places: Sequence[str], numbers: Sequence[Number | None], up: Scale, order: str) -> Iterator[str]:
     """The surface between the bounds of a line, where each of its numbers has them."""
     intervals = [bounds(number) for number in numbers if number]
     known = [each for each in intervals if each]
     if len(known) == len(places) > 1:
         there = _joined(places, [up.up(low) for low, _ in known])
         back = _joined(places[::-1], [up.up(high) for _, high in known[::-1]])
-        yield path("band", f"{there}L{back[1:]}Z")
+        yield path(f"band{order}", f"{there}L{back[1:]}Z")
     else:
         for place, interval in zip(places, intervals, strict=True):
             if interval:
-                yield path("interval", f"M{place} {up.up(interval[0])}V{up.up(interval[1])}")
+                yield path(f"interval{order}", f"M{place} {up.up(interval[0])}V{up.up(interval[1])}")
 
 
 def _joined(places: Sequence[str], heights: Sequence[str]) -> str:
