@@ -38,6 +38,7 @@ COMPARED = (
     "clusters",
     "observations",
     "bootstrap_t",
+    "bca",
     "cluster_t",
 )
 

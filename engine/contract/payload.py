@@ -81,9 +81,11 @@ class Ends(Document):
 class Statistic(Document):
     """How a value follows from the committed state: columns are summed over the rows, then combined."""
 
-    kind: Literal["ratio", "difference", "sum", "seed_spread"]
+    kind: Literal["ratio", "difference", "sum", "share", "seed_spread", "seed_difference", "seed_gain"]
     """`ratio`: numerator over denominator. `difference`: of two ratios, the second one `minus`. `sum`:
-    of the numerator. `seed_spread`: half width over seeds, one numerator and denominator column a seed."""
+    of the numerator. `share`: of independent trials, counted below the line, that succeed. `seed_spread`:
+    half width over seeds, one numerator and denominator column a seed. `seed_difference`: the same of two
+    runs that differ by seeds alone. `seed_gain`: how many of such pairs show a gain of `bar` or more."""
     numerator: list[str]
     """State columns added up above the line."""
     denominator: list[str] | None = None
@@ -92,10 +94,14 @@ class Statistic(Document):
     """The ratio that is taken away, of kind `ratio`."""
     family: int | None = None
     """Only rows whose column `family` holds this number; all rows where absent."""
+    intervals: Literal["all"] | None = None
+    """`all`: a ratio has its BCa interval too, a difference also its bootstrap-t interval."""
     prompts: int | None = None
-    """`seed_spread`: how many prompts a study has."""
+    """The seed kinds: how many prompts a study has."""
     subsets: int | None = None
-    """`seed_spread`: how many random studies of that size are drawn."""
+    """The seed kinds: how many random studies of that size are drawn."""
+    bar: Number | None = None
+    """`seed_gain`: the gain that counts."""
     stream: str
     """Name of the random stream, under the payload's root seed."""
 
@@ -121,6 +127,8 @@ class Leaf(Document):
     """Observations behind the number: the sum of the denominator."""
     bootstrap_t: Ends | None = None
     """The bootstrap-t interval, at the same level from the same resamples."""
+    bca: Ends | None = None
+    """The bias-corrected and accelerated interval, at the same level from the same resamples."""
     cluster_t: Ends | None = None
     """The cluster-robust t interval, at the same level."""
     unit: Text

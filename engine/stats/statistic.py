@@ -15,9 +15,18 @@ import numpy as np
 
 from engine.contract.errors import BadData
 from engine.contract.seeds import Stream
-from engine.stats.bootstrap import Floats, Integers, Interval, difference, ratio, resample_weights
+from engine.stats.bootstrap import (
+    Estimate,
+    Floats,
+    Integers,
+    Interval,
+    difference,
+    ratio,
+    resample_weights,
+)
+from engine.stats.seeds import Runs, spread
+from engine.stats.share import wilson
 
-NORMAL_95 = 1.959964  # two-sided 95 % quantile of the normal law, six decimals
 METHOD = "percentile prompt-cluster bootstrap"
 
 
@@ -30,6 +39,7 @@ class Table:
     resamples: int
     level: float
     _weights: dict[tuple[str, int], Floats] = field(default_factory=dict)
+    _pairs: dict[tuple[Any, ...], Floats] = field(default_factory=dict)
 
     @classmethod
     def from_rows(
@@ -49,6 +59,25 @@ class Table:
         if key not in self._weights:
             self._weights[key] = resample_weights(clusters, self.resamples, Stream(self.root, stream))
         return self._weights[key]
+
+    def pairs(self, statistic: Mapping[str, Any]) -> Floats:
+        """Differences of runs that differ by seeds alone, drawn once for a stream and a size. (subsets,)"""
+        sides = [tuple(statistic[side]) for side in ("numerator", "denominator")]
+        key = (*sides, statistic["stream"], statistic["prompts"], statistic["subsets"])
+        if key not in self._pairs:
+            stream = Stream(self.root, statistic["stream"])
+            self._pairs[key] = self.runs(statistic).differences(
+                statistic["prompts"], statistic["subsets"], stream
+            )
+        return self._pairs[key]
+
+    def runs(self, statistic: Mapping[str, Any]) -> Runs:
+        """The runs of every prompt under every seed, one column a seed."""
+        above, below = (
+            np.stack([self.column(name) for name in statistic[part]], axis=1)
+            for part in ("numerator", "denominator")
+        )
+        return Runs(above, below)
 
     def total(self, names: Sequence[str], family: int | None) -> Integers:
         """The sum of columns, a value a cluster, over all clusters or one family's. (G,)"""
@@ -82,71 +111,72 @@ def _sum(statistic: Mapping[str, Any], table: Table) -> Fields:
 def _ratio(statistic: Mapping[str, Any], table: Table) -> Fields:
     above, below = _parts(statistic, table)
     made = ratio(above, below, table.weights(statistic["stream"], len(above)), table.level)
-    return {
-        "value": made.value,
-        "low": made.percentile.low,
-        "high": made.percentile.high,
-        "level": table.level,
-        "method": METHOD,
-        "resamples": table.resamples,
-        "clusters": made.clusters,
-        "observations": made.observations,
-        "bootstrap_t": _ends(made.bootstrap_t),
-        "cluster_t": _ends(made.cluster_t),
-    }
+    fields = _fields(made, table, METHOD) | {"bootstrap_t": _ends(made.bootstrap_t)}
+    return fields | _more(statistic, {"bca": made.bca}) | {"cluster_t": _ends(made.cluster_t)}
 
 
 def _difference(statistic: Mapping[str, Any], table: Table) -> Fields:
     first, second = _parts(statistic, table), _parts(statistic["minus"], table)
     made = difference(first, second, table.weights(statistic["stream"], len(first[0])), table.level)
+    more = _more(statistic, {"bootstrap_t": made.bootstrap_t, "bca": made.bca})
+    return _fields(made, table, f"{METHOD}, paired") | more | {"cluster_t": _ends(made.cluster_t)}
+
+
+def _fields(made: Estimate, table: Table, method: str) -> Fields:
     return {
         "value": made.value,
         "low": made.percentile.low,
         "high": made.percentile.high,
         "level": table.level,
-        "method": f"{METHOD}, paired",
+        "method": method,
         "resamples": table.resamples,
         "clusters": made.clusters,
         "observations": made.observations,
-        "cluster_t": _ends(made.cluster_t),
+    }
+
+
+def _more(statistic: Mapping[str, Any], found: Mapping[str, Interval | None]) -> Fields:
+    """Intervals that a statistic has to ask for."""
+    asked = statistic.get("intervals") == "all"
+    return {name: _ends(interval) for name, interval in found.items()} if asked else {}
+
+
+def _share(statistic: Mapping[str, Any], table: Table) -> Fields:
+    """A share of independent trials, with Wilson's interval; the rows only group them."""
+    above, below = _parts(statistic, table)
+    held, trials = int(above.sum()), int(below.sum())
+    made = wilson(held, trials, table.level)
+    return {
+        "value": held / trials,
+        "low": made.low,
+        "high": made.high,
+        "level": table.level,
+        "method": "Wilson interval of independent trials",
+        "clusters": trials,
+        "observations": trials,
     }
 
 
 def _seed_spread(statistic: Mapping[str, Any], table: Table) -> Fields:
-    """Half width of a 95 % range of the ratio over seeds, root-mean-square over random subsets of prompts."""
-    above, below = (
-        np.stack([table.column(name) for name in statistic[part]], axis=1)  # (G, seeds)
-        for part in ("numerator", "denominator")
-    )
-    if above.shape[1] < 2 or above.shape != below.shape or not 0 < statistic["prompts"] <= len(above):
-        raise BadData(
-            f"{above.shape[1]} seeds of {len(above)} prompts",
-            f"give no spread of studies of {statistic['prompts']}.",
-            "Take two seeds or more, and no more prompts than there are.",
-        )
     stream = Stream(table.root, statistic["stream"])
-    squares = 0.0
-    for _ in range(statistic["subsets"]):
-        chosen = stream.permutation(len(above))[: statistic["prompts"]]
-        observed = below[chosen].sum(axis=0)
-        if observed.min() <= 0:
-            raise BadData("a seed", "has nothing in the denominator.", "Too few prompts hold observations.")
-        squares += float(_variance(above[chosen].sum(axis=0) / observed))
-    return {
-        "value": NORMAL_95 * float(np.sqrt(squares / statistic["subsets"])),
-        "clusters": statistic["prompts"],
-    }
+    made = spread(table.runs(statistic), statistic["prompts"], statistic["subsets"], stream)
+    return {"value": made, "clusters": statistic["prompts"]}
 
 
-def _variance(values: Floats) -> float:
-    """Unbiased variance, summed in order so that every machine rounds alike."""
-    total = 0.0
-    for value in values:
-        total += float(value)
-    mean, squares = total / len(values), 0.0
-    for value in values:
-        squares += (float(value) - mean) * (float(value) - mean)
-    return squares / (len(values) - 1)
+def _seed_difference(statistic: Mapping[str, Any], table: Table) -> Fields:
+    """The half width within which `level` of the pairs of runs differ, by seeds alone."""
+    away = np.sort(np.abs(table.pairs(statistic)))
+    place = table.level * (len(away) - 1)
+    below = min(int(place), len(away) - 2)
+    value = float(away[below] + (place - below) * (away[below + 1] - away[below]))
+    return {"value": value, "clusters": statistic["prompts"], "observations": len(away)}
+
+
+def _seed_gain(statistic: Mapping[str, Any], table: Table) -> Fields:
+    """The share of the pairs of runs that show a gain of `bar` or more, by seeds alone."""
+    pairs = table.pairs(statistic)
+    won = int((pairs >= float(statistic["bar"])).sum())
+    return {"value": won / len(pairs), "clusters": statistic["prompts"], "observations": len(pairs)}
 
 
 def _parts(statistic: Mapping[str, Any], table: Table) -> tuple[Integers, Integers]:
@@ -158,4 +188,12 @@ def _ends(interval: Interval | None) -> Fields | None:
     return None if interval is None else {"low": interval.low, "high": interval.high}
 
 
-_KINDS = {"ratio": _ratio, "difference": _difference, "sum": _sum, "seed_spread": _seed_spread}
+_KINDS = {
+    "ratio": _ratio,
+    "difference": _difference,
+    "sum": _sum,
+    "share": _share,
+    "seed_spread": _seed_spread,
+    "seed_difference": _seed_difference,
+    "seed_gain": _seed_gain,
+}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.contract.errors import BadData
 from engine.contract.seeds import Stream
-from engine.stats.bootstrap import Interval, Ratio, difference, ratio, resample_weights
+from engine.stats.bootstrap import Estimate, Interval, difference, ratio, resample_weights
 
 Integers = NDArray[np.int64]
 LEVEL = 0.95
@@ -96,7 +96,7 @@ def test_value_and_counts_are_plain_sums() -> None:
     assert (made.clusters, made.observations) == (30, trials.sum())
 
 
-def ends(made: Ratio) -> NDArray[np.float64]:
+def ends(made: Estimate) -> NDArray[np.float64]:
     """All six ends of the three intervals."""
     assert made.bootstrap_t is not None
     intervals: list[Interval] = [made.percentile, made.bootstrap_t, made.cluster_t]
