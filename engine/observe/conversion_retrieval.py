@@ -28,6 +28,7 @@ class Memory:
         self._rarity = np.log((len(rows) + 1) / touched).astype(np.float32)
         self._keys = self._key(rows)
         self._tokens = tokens
+        self._found: dict[tuple[int, int], tuple[Rows, tuple[Integers, Floats]]] = {}
 
     def _key(self, rows: Rows) -> NDArray[np.float32]:
         weighted = rows.astype(np.float32) * self._rarity
@@ -39,11 +40,18 @@ class Memory:
         """Tokens of the nearest records of each row and the share of the vote of each, two (n, neighbours).
 
         The share is zero for a token the draft cannot name, and throughout where no record is like the row.
+        Answers are kept, since a grid asks for the same rows again and again.
         """
         if not 0 < neighbours <= len(self._tokens):
             raise BadData(
                 f"{neighbours} neighbours", f"of {len(self._tokens)} records.", "Take fewer, or record more."
             )
+        asked = (id(rows), neighbours)
+        if asked not in self._found or self._found[asked][0] is not rows:
+            self._found[asked] = rows, self._votes(rows, neighbours)
+        return self._found[asked][1]
+
+    def _votes(self, rows: Rows, neighbours: int) -> tuple[Integers, Floats]:
         likeness = self._key(rows) @ self._keys.T
         found = np.argpartition(-likeness, neighbours - 1, axis=1)[:, :neighbours]
         tokens = self._tokens[found]
