@@ -15,7 +15,7 @@ import click
 from generator.lane.cli import lane
 from generator.record import repository
 from generator.record.keys import ERRATUM_KINDS
-from generator.record.record import find_root
+from generator.record.root import find_root
 from generator.report import github, json, sarif, text
 from generator.report.refusal import Refused, Report
 

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import click
 
-from generator.record.record import find_root
 from generator.record.repository import ask, run
+from generator.record.root import find_root
 from generator.report import text
 from generator.report.refusal import Refusal, Refused
 

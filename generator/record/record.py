@@ -87,11 +87,6 @@ class Record:
         return citing
 
 
-def find_root(start: Path) -> Path | None:
-    """The nearest folder at or above a start that holds findings/."""
-    return next((folder for folder in (start, *start.parents) if (folder / "findings").is_dir()), None)
-
-
 def load(root: Path) -> Record:
     """Read everything below a root; what is wrong with it is in refusals, nothing is raised for it."""
     root = root.absolute()
