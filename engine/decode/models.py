@@ -155,16 +155,40 @@ def save_student(model: Any, head_tokens: Tensor, folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(model.config.to_dict(), indent=2), encoding="utf-8")
 
 
+def save_experts(tensors: dict[str, Tensor], parent: Any, experts: int, chosen: int, folder: Path) -> None:
+    """Keep a model cut into experts, its tensors named as in transformers' Mixtral, and its configuration."""
+    from transformers import MixtralConfig
+
+    inherited = (
+        "vocab_size hidden_size num_hidden_layers num_attention_heads num_key_value_heads head_dim"
+        " hidden_act max_position_embeddings rms_norm_eps rope_parameters tie_word_embeddings"
+        " bos_token_id eos_token_id pad_token_id"
+    )
+    config = MixtralConfig(
+        **{name: getattr(parent, name) for name in inherited.split()},
+        intermediate_size=parent.intermediate_size // experts,
+        num_local_experts=experts,
+        num_experts_per_tok=chosen,
+    )
+    save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(config.to_dict(), indent=2), encoding="utf-8")
+
+
 def peer(name: str) -> Any:
     """The same weights as a transformers model, for comparison."""
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import LlamaConfig, LlamaForCausalLM, MixtralConfig, MixtralForCausalLM
 
     found = require(name)
-    config = LlamaConfig(**json.loads((found.folder / "config.json").read_text(encoding="utf-8")))
+    fields = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
     tensors = load_file(found.folder / WEIGHTS)
     head_tokens = tensors.pop(HEAD_TOKENS, None)
 
-    model = LlamaForCausalLM(config)
+    if fields["model_type"] == "mixtral":
+        # grouped products want rows of sixteen bytes, which experts this small need not have
+        model: Any = MixtralForCausalLM(MixtralConfig(**fields, experts_implementation="eager"))
+    else:
+        model = LlamaForCausalLM(LlamaConfig(**fields))
+    config = model.config
     if head_tokens is None:
         tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
     else:
