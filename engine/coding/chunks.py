@@ -36,6 +36,11 @@ class Chunk:
     data: bytes
     tokens: tuple[int, ...] | None
 
+    @property
+    def as_bytes(self) -> Chunk:
+        """The same piece without tokens."""
+        return Chunk(self.data, None)
+
 
 def chunks(data: bytes, tokenizer: Tokenizer, size: int) -> Iterator[Chunk]:
     """`data` in order, cut into pieces of at most `size` bytes, each tokenized where that is exact."""

@@ -1,4 +1,4 @@
-"""Judge a Lockstep coder by its conformance vectors: python -m engine.coding.conformance
+"""Judge a Lockstep coder by its conformance vectors: python -m engine.coding.conformance [--json]
 
 A vector is one JSON file in `vectors/`: a model, and either a message with the code it must have, both
 ways, or what must be refused and why. A port in another language passes when every vector does.
@@ -8,6 +8,7 @@ Standard library only, so that any Python can run it.
 from __future__ import annotations
 
 import json
+import platform
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -90,17 +91,32 @@ def judge(vector: dict[str, Any], coder: ModuleType = lockstep) -> str | None:
     return None if read == vector["message"] else f"decodes to {read}, not {vector['message']}"
 
 
-def main() -> int:
-    """One line a vector; 1 if any fails."""
-    wrong, every = 0, vectors()
-    for name, vector in every.items():
-        fault = judge(vector)
-        wrong += fault is not None
+def report() -> dict[str, Any]:
+    """What judged, in words, and each vector's fault or None."""
+    words = {
+        "implementation": platform.python_implementation(),
+        "version": platform.python_version(),
+        "build": platform.python_compiler(),
+        "system": platform.system(),
+        "release": platform.release(),
+        "machine": platform.machine(),
+    }
+    return {**words, "faults": {name: judge(vector) for name, vector in vectors().items()}}
+
+
+def main(arguments: list[str]) -> int:
+    """One line a vector, or the report as JSON; 1 if any fails."""
+    found = report()
+    faults: dict[str, str | None] = found["faults"]
+    wrong = sum(fault is not None for fault in faults.values())
+    if arguments == ["--json"]:
+        print(json.dumps(found))
+        return 1 if wrong else 0
+    for name, fault in faults.items():
         print(f"{'FAIL' if fault else 'ok  '} {name}{': ' + fault if fault else ''}")
-    version = sys.version.split()[0]
-    print(f"{wrong} of {len(every)} vectors fail under {sys.implementation.name} {version}")
+    print(f"{wrong} of {len(faults)} vectors fail under {found['implementation'].lower()} {found['version']}")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

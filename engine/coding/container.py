@@ -127,8 +127,8 @@ def unpack(source: Source, sink: Sink, profile_of: Callable[[Header], Profile]) 
     reader, counts, digest = _Reader(source), Counts(), hashlib.sha256()
     header = reader.header()
     profile = profile_of(header)
-    _same("model", header.model, profile.header.model)
-    _same("tokenizer", header.tokenizer, profile.header.tokenizer)
+    same("model", header.model, profile.header.model)
+    same("tokenizer", header.tokenizer, profile.header.tokenizer)
     while found := reader.chunk(header.chunk):
         coded, size, check = found
         chunk = profile.decode(coded)
@@ -190,7 +190,7 @@ class _Reader:
         symbols, size, check, length = _CHUNK.unpack(first + self._take(_CHUNK.size - _WORD.size))
         self._within(size, most, "chunk")
         self._within(symbols, 2 * size, "chunk")
-        self._within(length, 4 * symbols + 8, "chunk")
+        self._within(length, 8 * symbols + 8, "chunk")
         code = self._take(length)
         self._check("chunk")
         return Coded(symbols, code), size, check
@@ -240,7 +240,8 @@ def _read(source: Source, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _same(what: str, packed: bytes, here: bytes) -> None:
+def same(what: str, packed: bytes, here: bytes) -> None:
+    """Refuse with `BadData` a container that was packed with another digest of `what`."""
     if packed != here:
         raise _refusal(
             f"was packed with the {what} {packed.hex()[:16]}…, and here is {here.hex()[:16]}…",

@@ -6,6 +6,7 @@ import hashlib
 import struct
 from collections.abc import Sequence
 
+from engine.coding import varint
 from engine.coding.container import Coded, Header, Source
 from engine.coding.lockstep import TABLE_LIMIT, Adaptive, Model, Static, decode, encode
 from engine.contract.errors import BadData
@@ -96,33 +97,16 @@ def _listed(counts: Sequence[int]) -> bytes:
     out, gap = bytearray(), 0
     for count in counts:
         if count:
-            out += _varint(gap) + _varint(count)
+            out += varint.written(gap) + varint.written(count)
         gap = 0 if count else gap + 1
     return bytes(out)
 
 
 def _unlisted(data: bytes) -> list[int]:
     counts: list[int] = []
-    numbers = iter(_varints(data))
-    for gap, count in zip(numbers, numbers, strict=False):
+    at = 0
+    while at < len(data) and len(counts) <= SYMBOLS:
+        gap, at = varint.read(data, at)
+        count, at = varint.read(data, at)
         counts += [0] * min(gap, SYMBOLS) + [count]
     return counts + [0] * (SYMBOLS - len(counts))
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*out, number])
-
-
-def _varints(data: bytes) -> list[int]:
-    numbers, number, shift = [], 0, 0
-    for byte in data:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            numbers.append(number)
-            number, shift = 0, 0
-    return numbers
