@@ -20,5 +20,10 @@ class Prompt:
 
 def acceptance() -> list[Prompt]:
     """The prompts of the acceptance record, in the order of the file."""
-    text = resources.files(__package__).joinpath("acceptance.toml").read_text(encoding="utf-8")
+    return named("acceptance")
+
+
+def named(name: str) -> list[Prompt]:
+    """The prompts of a committed file, in its order."""
+    text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return [Prompt(**entry) for entry in tomllib.loads(text)["prompt"]]
