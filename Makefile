@@ -7,7 +7,7 @@ CONSTRAINTS := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve test lint record record-compare bench clean
+.PHONY: site serve test browser lint record record-compare bench clean
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -16,7 +16,7 @@ site: $(VENV)/.site        ## build and audit the published site
 serve: $(VENV)/.site       ## browse it, rebuilt as you edit
 	$(BIN)/findings serve
 
-test: $(VENV)/.test        ## everything that must hold: models, lint, types, layers, tests, planted faults
+test: $(VENV)/.test browser ## everything that must hold: models, lint, types, layers, tests, planted faults
 	$(BIN)/engine fetch smollm2
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check engine generator tests benchmarks
@@ -24,6 +24,11 @@ test: $(VENV)/.test        ## everything that must hold: models, lint, types, la
 	$(BIN)/lint-imports
 	REQUIRE_MODELS=1 $(BIN)/python -m pytest
 	$(BIN)/findings selftest --at-least 500
+
+browser:                   ## Chromium from the distribution, where it may be installed; its tests skip without
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  echo "Chromium is not here; the browser tests will be skipped. To have them: sudo apt-get install chromium"
 
 record: $(VENV)/.test      ## run the experiments again into scratch/ and compare with what is committed
 	$(BIN)/engine fetch smollm2

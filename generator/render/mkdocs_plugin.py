@@ -210,14 +210,21 @@ ACCOUNT = {
 }
 """What the record says of itself: one entry of the navigation, with those of its pages that there are."""
 
+GUIDE = "Guide"
+"""The entry of what the author wrote beside folders; a folder of pages is an entry of its own."""
+
 
 def _navigation(site: Site, files: Files) -> Iterator[dict[str, Any] | str]:
-    """The front page, the indexes, the record about itself, then what the author wrote; no findings."""
+    """The front page, the indexes, the record about itself, then what the author wrote, by folder; no findings."""
     yield {"Start": "index.md"}
     yield from ({title: source} for source, title in FRONT.items())
     yield {"Account": [{title: source} for source, title in ACCOUNT.items() if source in site.pages]}
+    groups: dict[str, list[str]] = {}
     for file in files.documentation_pages():
         page = site.pages.get(file.src_uri)
-        made = {"index.md", *FRONT, *ACCOUNT}
-        if page and page.listed and file.src_uri not in made:
-            yield file.src_uri
+        if page and page.listed and file.src_uri not in {"index.md", *FRONT, *ACCOUNT}:
+            folder = file.src_uri.rpartition("/")[0].partition("/")[0]
+            groups.setdefault(folder.capitalize() or GUIDE, []).append(file.src_uri)
+    yield from ({title: sources} for title, sources in sorted(groups.items()) if title != GUIDE)
+    if GUIDE in groups:
+        yield {GUIDE: groups[GUIDE]}

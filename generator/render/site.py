@@ -15,7 +15,7 @@ from generator.ledger import frozen
 from generator.number import erratum
 from generator.number.evaluate import Evaluation, evaluate
 from generator.number.number import Derived, Made
-from generator.record import experiments, repository
+from generator.record import checksums, experiments, repository
 from generator.record import record as records
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
@@ -137,6 +137,8 @@ def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) 
     files |= {experiments.PATH: record.experiments.document.data} if record.experiments else {}
     files |= {STYLESHEET: asset("findings.css") + asset("figures.css")}
     files |= dict(script.files(record))
+    if (record.root / checksums.PATH).is_file():
+        files[checksums.PATH] = (record.root / checksums.PATH).read_bytes()
     files |= {errata.FEED: feed.atom(_name(record), traced.effects)}
     return Site(record, pages, files, report)
 

@@ -1,0 +1,157 @@
+"""Every page as a reader meets it: quiet, narrow and wide, valid, linked, accessible, printed, without a script."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import html5lib
+import lxml.html
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+LANDING_LIMIT = 600_000
+SCRIPT_LIMIT = 60_000
+
+MAIN = (
+    *("index.html", "findings/index.html", "findings/F-01.html", "findings/F-02.html", "kill-criteria.html"),
+    *("payloads/index.html", "payloads/acceptance/distillation.html", "errata.html", "critic.html"),
+)
+"""One page of each kind."""
+
+
+def pages(site: Path) -> list[str]:
+    return sorted(each.relative_to(site).as_posix() for each in site.rglob("*.html"))
+
+
+def test_no_page_complains_or_asks_for_anything_elsewhere(watched, site: Path) -> None:
+    for name in pages(site):
+        if name != "404.html":
+            watched.open((site / name).as_uri())
+    assert watched.complaints == [] and watched.elsewhere == []
+
+
+def test_the_page_for_unknown_addresses_asks_nothing_elsewhere(watched, site: Path, serve) -> None:
+    watched.open(serve(site) + "404.html")
+    assert watched.elsewhere == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_no_page_scrolls_sideways(watched, site: Path, width: int) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 800})
+    wide = []
+    for name in pages(site):
+        if name == "404.html":
+            continue
+        page = watched.open((site / name).as_uri())
+        excess = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if excess > 0:
+            wide.append((name, excess))
+    assert wide == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", MAIN)
+def test_axe_finds_nothing(watched, site: Path, name: str, scheme: str) -> None:
+    watched.page.emulate_media(color_scheme=scheme)
+    page = watched.open((site / name).as_uri())
+    if page.get_by_role("button", name="Verify this page").count():
+        page.get_by_role("button", name="Verify this page").click()
+        page.wait_for_selector("#verify-result[data-outcome]")
+    found = Axe().run(page).response["violations"]
+    told = [(each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in found]
+    assert told == []
+
+
+def test_what_is_printed_has_no_controls_and_every_number(watched, site: Path) -> None:
+    page = watched.open((site / "findings/F-01.html").as_uri())
+    page.emulate_media(media="print")
+    assert not page.locator(".bar").is_visible() and not page.locator(".md-header").is_visible()
+    assert page.locator(".statement .num >> nth=0").is_visible()
+
+
+class TestWithoutScript:
+    @pytest.fixture
+    def options(self) -> dict[str, object]:
+        return {"java_script_enabled": False}
+
+    @pytest.mark.parametrize("name", ["index.html", "findings/F-01.html"])
+    def test_every_number_is_shown_with_its_link(self, watched, site: Path, name: str) -> None:
+        watched.page.goto((site / name).as_uri())
+        marks = watched.page.locator("article .num[data-src], article .num[data-expression]")
+        assert marks.count() > 0 and marks.count() == marks.locator("a[href*='#L']").count()
+        assert all(each.is_visible() for each in marks.all())
+
+
+def test_every_page_is_valid_html(site: Path) -> None:
+    wrong = []
+    for name in pages(site):
+        parser = html5lib.HTMLParser()
+        parser.parse((site / name).read_text("utf-8"))
+        wrong += [(name, place, code) for place, code, _ in parser.errors]
+    assert wrong == []
+
+
+def test_no_id_stands_twice_on_a_page(site: Path) -> None:
+    for name in pages(site):
+        ids = lxml.html.parse(str(site / name)).xpath("//@id")
+        assert len(ids) == len(set(ids)), (name, sorted({each for each in ids if ids.count(each) > 1}))
+
+
+def test_links_and_anchors_lead_somewhere(site: Path) -> None:
+    trees = {name: lxml.html.parse(str(site / name)) for name in pages(site) if name != "404.html"}
+    anchors = {name: set(tree.xpath("//@id | //a/@name")) for name, tree in trees.items()}
+    broken = []
+    for name, tree in trees.items():
+        for address in set(tree.xpath("//@href | //@src")):
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+            target = target.resolve()
+            target = target / "index.html" if target.is_dir() else target
+            where = target.relative_to(site.resolve()).as_posix()
+            anchor = unquote(parts.fragment)
+            if not target.is_file() or (anchor and where in anchors and anchor not in anchors[where]):
+                broken.append((name, address))
+    assert broken == []
+
+
+def test_the_front_page_is_light(site: Path) -> None:
+    tree = lxml.html.parse(str(site / "index.html"))
+    addresses = tree.xpath(
+        "//link[@rel='stylesheet']/@href | //link[@rel='icon']/@href | //script/@src | //img/@src"
+    )
+    weight = (site / "index.html").stat().st_size + sum(
+        (site / each).stat().st_size for each in set(addresses)
+    )
+    assert weight < LANDING_LIMIT
+    assert (site / "assets/findings.js").stat().st_size < SCRIPT_LIMIT
+
+
+def test_a_numeral_that_a_script_makes_stands_in_a_live_element(watched, site: Path) -> None:
+    page = watched.open((site / "findings/F-01.html").as_uri())
+    page.get_by_role("button", name="Verify this page").click()
+    page.wait_for_selector("#verify-result[data-outcome]")
+    page.hover(".statement .num[data-src] >> nth=0")
+    page.wait_for_function("document.querySelector('.card dl')?.children.length > 4")
+    made = page.evaluate(
+        """() => { const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+             const texts = [];
+             for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+               const quiet = node.parentElement.closest("script, style, [data-live]");
+               if (!quiet && /[0-9]/.test(node.data)) texts.push(node.data.trim());
+             }
+             return texts; }"""
+    )
+    shown = lxml.html.parse(str(site / "findings/F-01.html")).getroot().text_content()
+    flat = re.sub(r"\s+", " ", shown)
+    assert [text for text in made if re.sub(r"\s+", " ", text) not in flat] == []
+
+
+@pytest.mark.parametrize("name", ["#verify-result", ".card", "#file-result"])
+def test_what_is_made_by_script_says_so(site: Path, name: str) -> None:
+    script = (site / "assets/findings.js").read_text("utf-8")
+    at = script.index(f'"{name.lstrip("#.")}"')
+    assert "data-live" in script[at : at + 200]
