@@ -88,15 +88,18 @@ def fetch(model: str) -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), default=ROOT / "payloads", help="Folder for the payloads."
 )
-def run(name: str, out: Path) -> None:
+@click.option("--quick", is_flag=True, help="Only rehearse it, in a minute or two; never published.")
+def run(name: str, out: Path, quick: bool) -> None:
     """Run experiment NAME and write its payloads; a run that was killed goes on."""
     from engine.experiments.names import find
-    from engine.experiments.table import load
+    from engine.experiments.table import load, rehearsal
     from engine.run import run as execute
 
     row = find(name)
+    if quick and out.resolve() == (ROOT / "payloads").resolve():
+        raise click.UsageError("A rehearsal goes elsewhere than into the record: give --out.")
     _writable(out)
-    for path in execute(row.name, load(row), out):
+    for path in execute(row.name, rehearsal(row) if quick else load(row), out):
         click.echo(f"wrote {path}")
 
 

@@ -78,9 +78,9 @@ class Reading:
     """The token ranked first."""
 
 
-def ask(job: str, model: str, first: int, setting: Setting, **rest: Any) -> dict[str, Any]:
+def ask(job: str, model: str, setting: Setting, **rest: Any) -> dict[str, Any]:
     """The reply of a process in that environment; `BadData` with its last words where there is none."""
-    request = {"job": job, "model": model, "first": first, "setting": asdict(setting)} | rest
+    request = {"job": job, "model": model, "setting": asdict(setting)} | rest
     done = subprocess.run(
         [sys.executable, "-m", "engine.coding.census_worker"],
         input=json.dumps(request),
@@ -97,9 +97,9 @@ def ask(job: str, model: str, first: int, setting: Setting, **rest: Any) -> dict
     return reply
 
 
-def read(model: str, first: int, setting: Setting, texts: Sequence[Sequence[int]]) -> Reading:
+def read(model: str, setting: Setting, texts: Sequence[Sequence[int]]) -> Reading:
     """The reading of texts in an environment."""
-    return Reading(**ask("read", model, first, setting, texts=[list(text) for text in texts]))
+    return Reading(**ask("read", model, setting, texts=[list(text) for text in texts]))
 
 
 def _variables(setting: Setting) -> dict[str, str]:

@@ -34,39 +34,37 @@ def census(
     Without FILE only the canary is told: a digest of the ranking of a fixed text, which others can compare.
     """
     baseline = Setting(rows=rows, threads=threads)
-    texts, first = _texts(file, model)
+    texts = _texts(file, model)
     known = settings(baseline, os.environ.get(TORCH))
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise click.BadParameter(f"{unknown[0]} is unknown; known: {', '.join(known)}.", param_hint="--in")
-    before = read(model, first, baseline, texts)
+    before = read(model, baseline, texts)
     lines = {"baseline": _canary(before)}
     for name in (names or tuple(known)) if texts else names:
-        lines[name] = _line(before, model, first, known[name], texts)
+        lines[name] = _line(before, model, known[name], texts)
     click.echo(json.dumps(lines, indent=2) if as_json else "\n".join(_row(*each) for each in lines.items()))
 
 
-def _texts(file: Path | None, model: str) -> tuple[list[list[int]], int]:
+def _texts(file: Path | None, model: str) -> list[list[int]]:
     from engine.coding.chunks import chunks
     from engine.coding.predictor import fetched
 
-    predictor, tokenizer = fetched(model)
+    tokenizer = fetched(model)[1]
     data = file.read_bytes() if file else b""
     cut = [list(chunk.tokens) for chunk in chunks(data, tokenizer, PIECE) if chunk.tokens]
     if file and not cut:
         raise BadData(str(file), "holds no text that the tokenizer gives back.", "Give a text in UTF-8.")
-    return cut, predictor.first
+    return cut
 
 
 def _canary(reading: Reading) -> dict[str, Any]:
     return {"canary": reading.canary, "environment": reading.environment["words"]}
 
 
-def _line(
-    before: Reading, model: str, first: int, setting: Setting, texts: list[list[int]]
-) -> dict[str, Any]:
+def _line(before: Reading, model: str, setting: Setting, texts: list[list[int]]) -> dict[str, Any]:
     try:
-        after = read(model, first, setting, texts)
+        after = read(model, setting, texts)
     except BadData as error:
         return {"absent": error.problem}
     return _canary(after) | asdict(total(compare(before, after)))

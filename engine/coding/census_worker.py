@@ -11,32 +11,33 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from engine.coding import amber, amber_rows
-from engine.coding.amber_format import Record
+from engine.coding.amber_format import dump, parse
 from engine.coding.canary import Environment
 from engine.coding.census import Setting
 from engine.coding.census_model import CastPredictor, cast
-from engine.coding.predictor import LlamaPredictor, Predictor
-from engine.contract.errors import BadData
-from engine.decode.models import load
+from engine.coding.chunks import chunks
+from engine.coding.predictor import LlamaPredictor, Predictor, fetched
+from engine.contract.errors import BadData, EngineError
+from engine.decode.models import load, load_chat
 
 MARGIN_SCALE = 1 << 20
 """Margins are told in whole 2^-20ths of a logit, rounded down, at most `MARGIN_MOST`."""
 MARGIN_MOST = (1 << 31) - 1
 
 
-def predictor(name: str, first: int, setting: Setting) -> Predictor:
+def predictor(name: str, setting: Setting) -> Predictor:
     """The model under a setting; the coder's own class wherever that is what is asked for."""
     if setting.device != "cpu" and not torch.cuda.is_available():
         raise BadData(f"device {setting.device}", "is not there.", "Leave it out of the census.")
-    model = cast(load(name), setting.precision, setting.device)
-    if model.embedding.dtype == torch.float32 and setting.device == "cpu" and setting.attention == "default":
+    model, first = cast(load(name), setting.precision, setting.device), load_chat(name).end
+    if replace(setting, precision="fp32", device="cpu", attention="default") == setting:
         return LlamaPredictor(model, first, b"")
     return CastPredictor(model, first, b"", setting.attention)
 
@@ -46,10 +47,26 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     setting = Setting(**request["setting"])
     if setting.threads is not None:
         torch.set_num_threads(setting.threads)
-    asked = predictor(request["model"], request["first"], setting)
+    asked = predictor(request["model"], setting)
     reply = _JOBS[request["job"]](asked, setting.rows, request)
     here = asdict(Environment.here()) | {"words": str(Environment.here())}
     return reply | {"environment": here, "canary": amber_rows.rank_canary(asked, setting.rows).hex()}
+
+
+def _pack(_: Predictor, rows: int, request: dict[str, Any]) -> dict[str, Any]:
+    asked, tokenizer = fetched(request["model"])
+    files = [text.encode() for text in request["files"]]
+    settings = amber.Settings("ranks", rows=rows, piece=request["piece"], guard=request["guard"])
+    archives = amber.pack_all(files, asked, tokenizer, settings, watch=_tell)
+    tokens = [[t for c in chunks(file, tokenizer, settings.piece) for t in c.tokens or ()] for file in files]
+    return {"archives": [dump(archive).hex() for archive in archives], "tokens": tokens}
+
+
+def _unpack(_: Predictor, rows: int, request: dict[str, Any]) -> dict[str, Any]:
+    asked, tokenizer = fetched(request["model"])
+    archives = [parse(bytes.fromhex(packed)) for packed in request["archives"]]
+    files = amber.unpack_all(archives, asked, tokenizer, watch=_tell)
+    return {"files": [file.decode() for file in files]}
 
 
 def _read(asked: Predictor, rows: int, request: dict[str, Any]) -> dict[str, Any]:
@@ -65,11 +82,13 @@ def _read(asked: Predictor, rows: int, request: dict[str, Any]) -> dict[str, Any
 
 
 def _decode(asked: Predictor, rows: int, request: dict[str, Any]) -> dict[str, Any]:
-    texts: list[list[int]] = []
-    records = [Record(0, 0, each["tokens"], bytes.fromhex(each["code"])) for each in request["records"]]
+    archives = [parse(bytes.fromhex(packed)) for packed in request["archives"]]
+    records = [record for archive in archives for record in archive.records if record.tokens]
+    found: list[list[int]] = []
     for group in _watched(records, rows):
-        texts += amber.decoded(group, asked, "ranks", rows)
-    return {"texts": texts}
+        found += amber.decoded(group, asked, "ranks", rows)
+    chunk = iter(found)
+    return {"texts": [[t for r in archive.records if r.tokens for t in next(chunk)] for archive in archives]}
 
 
 def _shares(asked: Predictor, rows: int, request: dict[str, Any]) -> dict[str, Any]:
@@ -84,10 +103,16 @@ def _shares(asked: Predictor, rows: int, request: dict[str, Any]) -> dict[str, A
 
 
 _JOBS: dict[str, Callable[[Predictor, int, dict[str, Any]], dict[str, Any]]] = {
+    "pack": _pack,
+    "unpack": _unpack,
     "read": _read,
     "decode": _decode,
     "shares": _shares,
 }
+
+
+def _tell(tokens: int) -> None:
+    print(f"{tokens} more tokens", file=sys.stderr, flush=True)
 
 
 def _watched(items: list[Any], rows: int) -> Iterator[Any]:
@@ -98,4 +123,7 @@ def _watched(items: list[Any], rows: int) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    json.dump(answer(json.load(sys.stdin)), sys.stdout)
+    try:
+        json.dump(answer(json.load(sys.stdin)), sys.stdout)
+    except EngineError as error:
+        sys.exit(str(error))

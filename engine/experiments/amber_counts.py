@@ -59,7 +59,7 @@ class Broken:
 
     @property
     def ordered(self) -> tuple[int, int]:
-        """Twice the pairs (moved, not moved) with the smaller class on the moved one, ties once; twice all."""
+        """Twice the pairs (moved, held) whose moved one has the smaller class, ties once; twice all pairs."""
         held = [all_ - moved for all_, moved in zip(self.told, self.moved, strict=True)]
         right = sum(
             moved * (held[at] + 2 * sum(held[at + 1 :])) for at, moved in enumerate(self.moved) if moved
