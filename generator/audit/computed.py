@@ -12,6 +12,7 @@ from generator.audit import note
 from generator.audit.evidence import Evidence
 from generator.audit.fault import Fault
 from generator.audit.note import Erratum
+from generator.audit.rule import OUTCOMES, outcome
 
 NUMBERS = "numbers-count"
 """The rule that counts marks; the site settles it once every page is read."""
@@ -52,8 +53,8 @@ class Sources:
     def over(self, evidence: Evidence) -> Sources:
         """The same sources as they were read, over payloads that are read again."""
         sources = Sources(evidence)
-        kept = {"_fronts": self._fronts, "_cited": self._cited, "errata": self.errata}
-        sources.__dict__.update(kept)  # what cached_property keeps
+        kept = {"_fronts": self._fronts, "_cited": self._cited, "errata": self.errata}  # as cached_property
+        sources.__dict__.update(kept)
         return sources
 
     def compute(self, rule: str) -> str:
@@ -75,6 +76,8 @@ class Sources:
             return self._read_at(argument)
         if name in LISTS or name in ("deviation-date", "experiments-count"):
             return self._disclosed(name, argument)
+        if name == "kills-count" and argument:
+            return self._with_outcome(argument)
         counts = {"findings-count": "F-", "kills-count": "K-", "errata-count": "E-"}
         if rule in counts:
             return str(sum(path.rpartition("/")[2].startswith(counts[rule]) for path in self._fronts))
@@ -96,7 +99,7 @@ class Sources:
     def errata(self) -> dict[str, Erratum]:
         """What each erratum corrects, by its id."""
         return {
-            front["id"]: note.read(front, _block(_front(self._root / path), "payloads"))
+            front["id"]: note.read(front, _declared(_front(self._root / path)))
             for path, front in self._fronts.items()
             if path.startswith("findings/errata/") and "id" in front
         }
@@ -106,6 +109,23 @@ class Sources:
             raise Fault("untraced-number", f"{status!r} is no status of a finding.")
         fronts = ((path, front) for path, front in self._fronts.items() if _is_finding(path))
         return sum(front.get("status") == status for _, front in fronts)
+
+    def _with_outcome(self, wanted: str) -> str:
+        """How many kill criteria came out so; each rule is read from its source and judged."""
+        if wanted not in OUTCOMES:
+            raise Fault("untraced-number", f"{wanted[:40]!r} is no outcome of a kill criterion.")
+        return str(sum(each == wanted for each in self.outcomes.values()))
+
+    @cached_property
+    def outcomes(self) -> dict[str, str]:
+        """What became of each kill criterion, by its id."""
+        found = {}
+        for path, scalars in self._fronts.items():
+            if path.rpartition("/")[2].startswith("K-"):
+                front = _front(self._root / path)
+                paths = note.aliases(_declared(front))
+                found[scalars.get("id", path)] = outcome(front, paths, self._payloads, self._evidence)
+        return found
 
     def _disclosed(self, name: str, argument: str) -> str:
         """How much was not run, is withheld or was bent, of how many experiments, and when it was bent."""
@@ -258,6 +278,11 @@ def _keys(block: str) -> list[str]:
     return [line for line in lines if len(line) - len(line.lstrip()) == indent]
 
 
-def _payloads(front: str) -> set[str]:
+def _declared(front: str) -> str:
+    """The lines that name the payloads of a source."""
     block = _PAYLOADS.search(front)
-    return set(_PATH.findall(block[0])) if block else set()
+    return block[0] if block else ""
+
+
+def _payloads(front: str) -> set[str]:
+    return set(_PATH.findall(_declared(front)))

@@ -144,7 +144,7 @@ class _Reader:
             self.figure.rows.append([])
         elif name in ("td", "th", "span", "p", "li"):
             self._boxes.append((name, self._opened(name, given, classes, offset)))
-        elif name == "data" and "num" in classes and (box := self._box):
+        elif name == "data" and classes in (["num"], ["num", "derived"]) and (box := self._box):
             box.marks.append(given)
 
     def _opened(self, name: str, given: Mapping[str, str], classes: list[str], offset: int) -> Box | None:

@@ -43,13 +43,18 @@ class Erratum:
 
 def read(front: Mapping[str, str], payloads: str) -> Erratum:
     """An erratum from the scalars of its front matter and the lines of its payloads."""
-    paths = dict(_ALIAS.findall(payloads))
+    paths = aliases(payloads)
     named = _FIELD.match(front.get("old", ""))
     keys = [key or quoted for key, quoted in _KEY.findall(named[2])] if named else []
     known = named is not None and named[1] in paths
     field = (paths[named[1]], "".join(f"/{key}" for key in keys)) if named and known else None
     plain = front.get("reason", "") if not re.search(r"\\|''", front.get("reason", "")) else ""
     return Erratum(front.get("id", ""), front.get("finding", ""), front.get("statement", ""), plain, field)
+
+
+def aliases(payloads: str) -> dict[str, str]:
+    """Paths by alias, from the lines below the payloads of a front matter."""
+    return dict(_ALIAS.findall(payloads))
 
 
 def judge(page: str, html: str, errata: Mapping[str, Erratum]) -> Iterator[Placed]:

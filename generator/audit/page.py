@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from html import unescape
 
-from generator.audit import drawing, mark, note, surface, verbatim
+from generator.audit import drawing, mark, note, rule, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
 from generator.audit.coverage import RULES
-from generator.audit.fault import Crowded, Fault
+from generator.audit.fault import Crowded, Fault, Placed
 from generator.audit.flow import NUMBER, TEXT, Flow, Piece, Stretch
 from generator.audit.mark import Proof
 from generator.audit.reading import CACHE_SIZE, Context, Deferred, Link, Reading
@@ -78,12 +78,18 @@ class Reader:
         except Malformed as error:
             self.texts.refuse(error.offset, "bad-page", str(error))
         self._flush()
-        errata = self.context.sources.errata
-        for found in (
-            *drawing.judge(self.html, self.context.evidence),
-            *note.judge(self.reading.path, self.html, errata),
-        ):
+        for found in self._further():
             self.texts.refuse(found.offset, found.code, found.message)
+
+    def _further(self) -> Iterator[Placed]:
+        """What holds between elements: drawings and numbers, errata and statements, outcomes and rules."""
+        sources = self.context.sources
+        yield from drawing.judge(self.html, self.context.evidence)
+        yield from note.judge(self.reading.path, self.html, sources.errata)
+        try:
+            yield from rule.judge(self.html, sources.outcomes if "badge outcome" in self.html else {})
+        except Fault as fault:
+            yield Placed(0, fault.code, fault.message)
 
     def _walk(self, start: int, end: int) -> None:
         """Run by run; a run that left no trace on another page leaves none here."""

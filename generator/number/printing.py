@@ -16,6 +16,8 @@ COUNTS = ("findings-count", "payloads-count", "numbers-count", "kills-count", "e
 
 STATUS_COUNTS = tuple(f"findings-count:{status}" for status in ("holds", "null", "open", "unrun"))
 
+OUTCOME_COUNTS = tuple(f"kills-count:{outcome}" for outcome in ("fired", "did-not-fire", "untested"))
+
 
 def number(scope: Scope, fragment: Fragment, output: Output) -> Number:
     """The number that an expression prints; raises Refused."""
@@ -35,7 +37,7 @@ def number(scope: Scope, fragment: Fragment, output: Output) -> Number:
 
 
 def _made(fragment: Fragment, read: Computed, formed: bool) -> Made:
-    known = (*COUNTS, *STATUS_COUNTS)
+    known = (*COUNTS, *STATUS_COUNTS, *OUTCOME_COUNTS)
     if read.rule not in known:
         message = f"The generator computes {', '.join(known)}."
         raise Refused([fragment.refusal(read.offset, "unknown-field", read.rule, message)])

@@ -16,7 +16,7 @@ from generator.number.piece import Piece, Printed, Prose
 from generator.record import checksums, excerpt
 from generator.record.payload import Payload
 from generator.record.source import Source
-from generator.render import block, browse, note
+from generator.render import block, browse, kills, note
 from generator.render.block import Book
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url, plain
@@ -98,19 +98,9 @@ def _index(book: Book, url: str, title: str, what: str) -> Page:
 
 
 def kill_criteria(book: Book) -> Page:
-    """All kill criteria with their computed outcomes; each keeps a sheet of its own for its places."""
-    marker = Marker("kill-criteria.html", book.tally)
-    sheet = Sheet(marker.url, marker, "kills", partial(block.insert, book, marker), book.terms)
-    title, count = "Kill criteria", marker.made("kills-count")
-    parts = [sheet.mark(part("index_header.html.j2", what="kills", count=count, title=title))]
-    for evaluation in book.of_kind("kill"):
-        sheet.path, sheet.source_id = evaluation.source.path, evaluation.source.id
-        facts = block.entry(book, marker, evaluation)
-        heads = note.heads(book, marker, evaluation.source)
-        parts.append(sheet.mark(part("collected.html.j2", **facts, heads=heads)))
-        parts.append(sheet.write(evaluation.body, note.beside(book, marker, evaluation)))
-        parts.append(sheet.mark("</section>"))
-    return _page(sheet, title, "\n\n".join(parts), listed=True)
+    """All kill criteria with their rules and computed outcomes."""
+    sheet, markdown = kills.sheet(book)
+    return _page(sheet, kills.TITLE, markdown, listed=True)
 
 
 def _sheet(book: Book, url: str, source: Source) -> Sheet:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from generator.disclosure import deviations, reconciliation
 from generator.errata import rulings
 from generator.errata.effects import Traced
+from generator.number.claim import FIRED, NOT_FIRED, UNTESTED
 from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Number, Shown
 from generator.record import manifest
@@ -27,7 +28,7 @@ class Tally:
         return self.values[rule]
 
 
-def count(record: Record, evaluations: Iterable[Evaluation], traced: Traced) -> Tally:
+def count(record: Record, evaluations: Collection[Evaluation], traced: Traced) -> Tally:
     """Apply every rule of the table."""
     findings = record.findings
     values: dict[str, object] = {
@@ -39,6 +40,9 @@ def count(record: Record, evaluations: Iterable[Evaluation], traced: Traced) -> 
     }
     for status in STATUSES:
         values[f"findings-count:{status}"] = sum(each.string("status") == status for each in findings)
+    outcomes = [each.status.words for each in evaluations if each.source.kind == "kill" and each.status]
+    for outcome in (FIRED, NOT_FIRED, UNTESTED):
+        values[f"kills-count:{outcome.replace(' ', '-')}"] = outcomes.count(outcome)
     for path, payload in record.payloads.items():
         values[f"cited-by-count:{path}"] = len(record.citing(path))
         values[f"sha256:{path}"] = payload.sha256

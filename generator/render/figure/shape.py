@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 _BARS = ("bar", "bar second", "bar third")
+BAR_LIMIT = len(_BARS)
 
 
 def bar_class(order: int) -> str:
