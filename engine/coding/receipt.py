@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.contract.errors import BadData
-from engine.contract.payload import Leaf, Measured, State, Statistic
+from engine.contract.payload import Config, Leaf, Measured, Results, State, Statistic, lexeme
 from engine.contract.provenance import ROOT, gather
 
 SOURCES = (
@@ -57,7 +57,7 @@ def receipt(
         name=name,
         question="Do the coder's bytes come out the same under other interpreters and systems?",
         regime={which: _words(report) for which, report in reports.items()},
-        config={"resamples": 1000, "level": 0.95, "vectors": list(vectors)},
+        config={"resamples": 1000, "level": lexeme(0.95), "vectors": list(vectors)},
         seeds={"root": 0},
         provenance=gather(
             list(command),
@@ -73,7 +73,8 @@ def receipt(
 
 def system(report: Report) -> str:
     """The system's name as part of a payload's."""
-    return {"Darwin": "macos"}.get(report["system"], report["system"].lower())
+    name = str(report["system"])
+    return {"Darwin": "macos"}.get(name, name.lower())
 
 
 def own() -> Report:
@@ -84,7 +85,7 @@ def own() -> Report:
     return report
 
 
-def _words(report: Report) -> dict[str, str]:
+def _words(report: Report) -> Config:
     return {key: str(value) for key, value in report.items() if key != "faults"}
 
 
@@ -95,7 +96,7 @@ def _cells(vector: str, reports: Mapping[str, Report]) -> list[int]:
     return cells
 
 
-def _results(which: str, report: Report) -> dict[str, Leaf]:
+def _results(which: str, report: Report) -> Results:
     faults = report["faults"]
     counts = {"judged": len(faults), "failed": sum(fault is not None for fault in faults.values())}
     return {

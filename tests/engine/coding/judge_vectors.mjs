@@ -1,4 +1,5 @@
-/* node judge_vectors.mjs CODER FOLDER: what the coder does wrong, as JSON by vector name. */
+/* node judge_vectors.mjs CODER FOLDER [--strict]: what the coder does wrong, as JSON by vector name; strict
+   exits with one if it does anything wrong. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,3 +17,4 @@ for (const file of readdirSync(folder).sort()) {
   }
 }
 process.stdout.write(JSON.stringify(verdicts));
+if (process.argv[4] === "--strict" && Object.values(verdicts).some(Boolean)) process.exitCode = 1;
