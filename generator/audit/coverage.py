@@ -29,8 +29,14 @@ EXEMPTIONS = (
 )
 """Kinds of exemptions: the closed list."""
 
-RULES = ("coverage", "exempt", "exemption", "file")
+RULES = ("coverage", "exempt", "exemption", "file", "row", "use")
 """First words of the rules that are settled here."""
+
+LARGE = 100
+"""Files of a site beyond which a file, and an exemption, is told in one text and not in a number a column."""
+
+OF_FILES = frozenset({"quoted text", "verbatim lines", "line numbers"})
+"""Exemptions that name a file; the rows of a large site have them page by page, and the list by folder."""
 
 Used = Counter[tuple[str, str]]
 """How often each exemption was used: its kind, and what passed by it."""
@@ -47,12 +53,23 @@ class Coverage:
         """Every page, and every other file in which an exemption was used."""
         return sorted({*self.marks, *(path for path, used in self.exempt.items() if used)})
 
+    @property
+    def large(self) -> bool:
+        """Whether there are so many files that each is told in one text."""
+        return len(self.marks) > LARGE
+
     def used(self) -> Used:
-        """The exemptions of all files together."""
+        """The exemptions of all files together; those of files by folder where there are many."""
         found: Used = Counter()
         for used in self.exempt.values():
             found.update(used)
-        return found
+        if not self.large:
+            return found
+        folded: Used = Counter()
+        for (kind, what), count in found.items():
+            folder, slash, _ = what.rpartition("/")
+            folded[kind, folder + slash if slash and kind in OF_FILES else what] += count
+        return folded
 
     def counts(self, path: str | None = None) -> Counter[str]:
         """How much of each kind there is in a file, or in all of them."""
@@ -65,14 +82,25 @@ class Coverage:
 
     def values(self) -> dict[str, str]:
         """Every rule that a page can print, with its value: nothing is counted that it could leave out."""
-        values = dict(self._totals())
+        return dict(self._totals()) | dict(self._rows() if self.large else self._cells())
+
+    def _cells(self) -> Iterator[tuple[str, str]]:
+        """A number for each kind in each file, and for each exemption."""
         for path in self.files():
-            values[f"file:{path}"] = path
-            values |= {f"coverage:{kind}:{path}": str(n) for kind, n in self.counts(path).items() if n}
+            yield f"file:{path}", path
+            yield from ((f"coverage:{kind}:{path}", str(n)) for kind, n in self.counts(path).items() if n)
         for (kind, what), count in self.used().items():
-            values[f"exemption:{kind}:{what}"] = what
-            values[f"exempt:{kind}:{what}"] = str(count)
-        return values
+            yield f"exemption:{kind}:{what}", what
+            yield f"exempt:{kind}:{what}", str(count)
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """The same in one text for each file, and for each exemption."""
+        for path in self.files():
+            counts = self.counts(path)
+            told = [f"{counts[kind]} {kind}" for kind in (*PROVED, *EXEMPTIONS) if counts[kind]]
+            yield f"row:{path}", f"{path}: {', '.join(told) or 'nothing'}"
+        for (kind, what), count in self.used().items():
+            yield f"use:{kind}:{what}", f"{what} ({count})"
 
     def _totals(self) -> Iterator[tuple[str, str]]:
         counts = self.counts()
@@ -93,6 +121,6 @@ def settle(rule: str, values: Mapping[str, str]) -> str:
 
 def left_out(printed: Collection[str], values: Mapping[str, str]) -> list[str]:
     """What a page of coverage fails to print; nothing of a page that prints no coverage by file."""
-    if not any(rule.startswith("file:") for rule in printed):
+    if not any(rule.startswith(("file:", "row:")) for rule in printed):
         return []
     return sorted(values.keys() - set(printed))

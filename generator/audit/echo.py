@@ -39,22 +39,37 @@ class Bound:
         return len(_pack(self.shown[:place]))
 
 
-def repeats(text: str, start: int, end: int, passages: Iterable[Bound], *, alone: bool = False) -> bool:
-    """Whether the numeral at [start, end) of a plain string repeats a bound number of one of the passages.
+class Passages:
+    """The bound passages of some pages, those of a text found at once."""
 
-    With alone, a passage that is nothing but the number will do (a table cell in a search index).
-    """
-    packed = _pack(text)
-    low, high = len(_pack(text[:start])), len(_pack(text[:end]))
-    numeral = packed[low:high]
-    stops = _stops(text, len(packed))
-    return any(
-        _agrees(packed, low, high, passage, at, stops, alone)
-        for passage in passages
-        if numeral in passage.text
-        for first, last in passage.spans
-        for at in _occurrences(numeral, passage.text, first, last)
-    )
+    def __init__(self, bounds: Sequence[Bound]) -> None:
+        self._bounds = bounds
+        self._whole: dict[str, list[Bound]] = {}
+        for each in bounds:
+            self._whole.setdefault(each.text, []).append(each)
+
+    def repeats(self, text: str, start: int, end: int, *, alone: bool = False) -> bool:
+        """Whether the numeral at [start, end) of a plain string repeats a bound number of a passage.
+
+        With alone, a passage that is nothing but the number will do (a table cell in a search index).
+        """
+        packed = _pack(text)
+        low, high = len(_pack(text[:start])), len(_pack(text[:end]))
+        if (alone or high - low < len(packed)) and self._is_whole(packed, low, high):
+            return True
+        numeral, stops = packed[low:high], _stops(text, len(packed))
+        return any(
+            _agrees(packed, low, high, passage, at, stops, alone)
+            for passage in self._bounds
+            if numeral in passage.text
+            for first, last in passage.spans
+            for at in _occurrences(numeral, passage.text, first, last)
+        )
+
+    def _is_whole(self, packed: str, low: int, high: int) -> bool:
+        """Whether a passage has just this text, and binds this stretch of it."""
+        found = self._whole.get(packed, ())
+        return any(first <= low and high <= last for each in found for first, last in each.spans)
 
 
 def _occurrences(numeral: str, text: str, first: int, last: int) -> Iterable[int]:

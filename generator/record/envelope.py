@@ -59,7 +59,7 @@ def obeyed(schema_id: str) -> Mapping[str, Any]:
 
 @cache
 def _validator(schema_id: str) -> Draft202012Validator:
-    return Draft202012Validator(obeyed(schema_id))
+    return Draft202012Validator(dict(obeyed(schema_id)))
 
 
 def faults(schema_id: str, document: object) -> Iterator[tuple[str, str]]:

@@ -60,7 +60,7 @@ def complete(audited: Audit, site: Path) -> Report:
     html = file.read_text("utf-8") if file.is_file() else ""
     if html.count(PLACE) != 1:
         message = "The place for the tables is gone from the page. Take out the plugin that rewrites it."
-        return Report([Refusal(f"{audited.prefix}{URL}", 1, 1, "bad-page", "", message)])
+        return Report([Refusal(f"{audited.folder.prefix}{URL}", 1, 1, "bad-page", "", message)])
     file.write_text(html.replace(PLACE, _tables(_written(audited.coverage(), site))), "utf-8", newline="")
     return audited.again([URL])
 
@@ -76,24 +76,25 @@ def _written(coverage: Coverage, site: Path) -> Coverage:
 
 def _marks(html: str) -> Counter[str]:
     """How many marks of each kind a page holds, outside comments."""
-    shown = _COMMENT.sub("", html)
+    shown = _COMMENT.sub("", html) if "<!--" in html else html
     found = Counter(_NAMES[kind] for kind in _MARK.findall(shown) if kind in _NAMES)
-    found["claims"] = len(_CLAIM.findall(shown))
+    found["claims"] = len(_CLAIM.findall(shown)) if "data-claim" in shown else 0
     return found
 
 
 def _tables(coverage: Coverage) -> str:
     """The totals, the counts of each file, and the exemptions, each printed by its rule."""
     values = coverage.values()
-    counts = coverage.counts()
-    files = {path: coverage.counts(path) for path in coverage.files()}
+    counts, used = coverage.counts(), sorted(coverage.used())
+    marker = Marker(URL, Tally(values))
     return part(
         "coverage.html.j2",
-        mark=Marker(URL, Tally(values)).made,
-        link=Marker(URL, Tally(values)).link,
+        mark=marker.made,
+        link=marker.link,
+        large=coverage.large,
         kinds={kind: words for kind, words in KINDS.items() if f"coverage:{kind}" in values},
         proved=[kind for kind in KINDS if kind in PROVED and counts[kind]],
         exempt=[kind for kind in KINDS if kind not in PROVED and counts[kind]],
-        files=files,
-        used=[(kind, what) for kind in KINDS for found, what in sorted(coverage.used()) if found == kind],
+        files={path: coverage.counts(path) for path in coverage.files()},
+        used=[(kind, what) for kind in KINDS for found, what in used if found == kind],
     )

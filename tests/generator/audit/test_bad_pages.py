@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from generator.audit import verify
 from generator.audit.scanner import Document, Unreadable
-from generator.audit.site import PAGE_LIMIT
+from generator.audit.folder import PAGE_LIMIT
 from generator.report.refusal import Refusal
 
 FINDING = "site/findings/F-01.html"

@@ -11,7 +11,7 @@ import sample_record
 from click.testing import CliRunner, Result
 from lxml.html import HtmlElement, parse
 
-from generator.audit import verify
+from generator.audit import coverage, verify
 from generator.cli import main
 
 URL = "coverage.html"
@@ -137,6 +137,49 @@ def test_a_refused_number_is_refused_once_and_not_in_the_coverage_again(built: P
     page.write_text(page.read_text("utf-8").replace("</article>", "<p>7 in F-01</p></article>"), "utf-8")
     [refusal] = verify(tmp_path / "record", tmp_path / "record/site").refusals
     assert (refusal.path, refusal.code) == ("site/reading.html", "untraced-number")
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A site with more files than are counted kind by kind."""
+    monkeypatch.setattr(coverage, "LARGE", 3)
+    root = sample_record.write(tmp_path, NAMED)
+    result = call("build", "--root", root)
+    assert result.exit_code == 0, result.output
+    return root
+
+
+def test_each_page_of_a_large_site_is_told_in_one_text(large: Path) -> None:
+    found, report = printed(large / "site"), verify(large, large / "site")
+    assert report.refusals == []
+    rows = [text for rule, text in found.items() if rule.startswith("row:")]
+    assert len(rows) >= report.pages
+    for kind, count in (("numbers", report.numbers), ("computed", report.computed), *report.exempt.items()):
+        told = [re.search(rf"\b(\d+) {kind}(?:,|$)", row) for row in rows]
+        assert sum(int(each[1]) for each in told if each) == count
+    assert found["use:name:GPT-4"] == "GPT-4 (2)"
+    folded = {rule.rpartition(":")[2] for rule in found if rule.startswith("use:verbatim lines:")}
+    assert folded == {"payloads/", "payloads/acceptance/"}
+
+
+LARGE_FAULTS: dict[str, tuple[str, str]] = {
+    "a count of a page": (r"(>findings/F-02\.html: )\d+", r"\g<1>999"),
+    "a count of a page in its value": (r'(value="findings/F-02\.html: )\d+', r"\g<1>999"),
+    "a page left out": (r"<tr><td><a href=\"findings/F-02\.html\">.*?</tr>", ""),
+    "how often a name was used": (r"GPT-4 \(2\)</data>", "GPT-4 (3)</data>"),
+    "an exemption left out": (r"<tr><td>theme</td>.*?</tr>", ""),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_FAULTS)
+def test_a_large_page_of_coverage_that_says_otherwise_is_refused(large: Path, name: str) -> None:
+    pattern, replacement = LARGE_FAULTS[name]
+    page = large / "site" / URL
+    html, count = re.subn(pattern, replacement, page.read_text("utf-8"), count=1, flags=re.DOTALL)
+    assert count == 1
+    page.write_text(html, "utf-8")
+    refusals = verify(large, large / "site").refusals
+    assert {(each.code, each.path) for each in refusals} == {("display-mismatch", f"site/{URL}")}
 
 
 def _themed(block: str, text: str) -> dict[str, str | bytes | None]:
