@@ -1,4 +1,4 @@
-"""Does a model's ranking of tokens repeat from one environment to another?
+"""Does a model's ranking of tokens repeat in other environments?
 
 The texts of the Amber experiment, cut short, are ranked by target and draft in one environment after another,
 each a process of its own. Told are the first places that hold another token, the text's own tokens whose rank
@@ -177,7 +177,7 @@ class Census:
         measured = Measured(
             schema="specdec-sidechannels/payload/1",
             name="census/rankings",
-            question="Does a model's ranking of tokens repeat from one environment to another?",
+            question="Does a model's ranking of tokens repeat in other environments?",
             regime={
                 "target": registry.entry(inner.target).title,
                 "draft": inner.draft,
