@@ -215,7 +215,7 @@ GUIDE = "Guide"
 
 
 def _navigation(site: Site, files: Files) -> Iterator[dict[str, Any] | str]:
-    """The front page, the indexes, the record about itself, then what the author wrote, by folder; no findings."""
+    """The front page, the indexes, the record about itself, what the author wrote by folder; no findings."""
     yield {"Start": "index.md"}
     yield from ({title: source} for source, title in FRONT.items())
     yield {"Account": [{title: source} for source, title in ACCOUNT.items() if source in site.pages]}

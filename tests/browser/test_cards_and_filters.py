@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,8 @@ def test_findings_are_filtered_and_the_address_keeps_it(watched, site: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"), [("F-05", "F-05"), ("intervals do not meet", "F-02"), ("replay", "F-08")]
+    ("words", "wanted"),
+    [("F-05", "F-05"), ("intervals do not meet", "F-02"), ("replay", "F-08"), ("erratum", "glossary")],
 )
 def test_search_finds_ids_claims_and_terms_from_a_file(watched, site: Path, words: str, wanted: str) -> None:
     page = watched.open((site / "index.html").as_uri())
@@ -115,6 +117,4 @@ def test_search_finds_ids_claims_and_terms_from_a_file(watched, site: Path, word
 
 
 def test_no_digest_is_in_the_search_index(site: Path) -> None:
-    import re
-
     assert not re.search(r"[0-9a-f]{40}", (site / "search/search_index.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Every page as a reader meets it: quiet, narrow and wide, valid, linked, accessible, printed, without a script."""
+"""Every page as a reader meets it: quiet, narrow and wide, valid, linked, accessible, printed, scriptless."""
 
 from __future__ import annotations
 

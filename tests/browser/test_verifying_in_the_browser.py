@@ -1,4 +1,4 @@
-"""The button re-computes every number of a page from the bytes, served or opened from a file, and sees tampering."""
+"""The button re-computes the numbers of a page from the bytes, served or from a file, and sees tampering."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def test_python_and_the_browser_print_the_same_cases(watched, small: Path) -> No
     forms = json.loads((CASES / "forms.json").read_text("utf-8"))
     printed = page.evaluate(
         """cases => cases.map(([lexeme, form]) => {
-             try { return findings.shown(findings.exact(lexeme), form, lexeme); } catch { return null; } })""",
+             try { return findings.shown(findings.exact(lexeme), form, lexeme); }
+             catch { return null; } })""",
         forms,
     )
     assert [[*case[:2], text] for case, text in zip(forms, printed, strict=True)] == forms
