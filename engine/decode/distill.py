@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from engine.contract.seeds import Stream
@@ -285,19 +285,15 @@ def _warm_cosine(step: int, steps: int, warmup: int) -> float:
 
 def divergence(model: Any, batch: Sequence[Sample], rows: Tensor) -> Tensor:
     """Divergence, in nats a position, of the student from the target over the tokens both can name."""
-    longest = max(len(s.ids) for s in batch)
-    ids = torch.stack([F.pad(s.ids.long(), (0, longest - len(s.ids))) for s in batch])
-    logq = model(input_ids=ids, use_cache=False).logits.float().log_softmax(dim=-1)
-    total: Tensor = logq.new_zeros(())
-    positions = 0
-    for index, sample in enumerate(batch):
-        at = rows[sample.best.long()]  # (n, kept), -1 off the draft's list
-        known = at >= 0
-        logp = sample.log_probability
-        gap = logp - logq[index, : len(at)].gather(1, at.clamp(min=0))
-        total = total + (logp.exp() * gap * known).sum()
-        positions += len(at)
-    return total / positions
+    ids = pad_sequence([s.ids.long() for s in batch], batch_first=True)
+    best = pad_sequence([s.best.long() for s in batch], batch_first=True)  # (B, n, kept)
+    logp = pad_sequence([s.log_probability for s in batch], batch_first=True, padding_value=-torch.inf)
+    logits = model(input_ids=ids, use_cache=False).logits.float()[:, : best.shape[1]]
+    at = rows[best]  # (B, n, kept), -1 off the draft's list
+    logq = logits.gather(2, at.clamp(min=0)) - logits.logsumexp(dim=-1, keepdim=True)
+    share = logp.exp() * (at >= 0)
+    gap = torch.where(share > 0, logp - logq, 0.0)
+    return (share * gap).sum() / sum(len(s.best) for s in batch)
 
 
 def _checkpoint(path: Path, model: Any, optimiser: torch.optim.Optimizer, losses: list[float]) -> None:

@@ -32,13 +32,13 @@ class Recipe:
     """Everything the model with experts depends on."""
 
     seed: int = 20261130
-    samples: distill.Recipe = field(default_factory=distill.Recipe)
+    samples: distill.Recipe = field(default_factory=lambda: distill.Recipe(prompts=1024))
     experts: int = 64
     clustering_rounds: int = 4
     router_scale: float = 0.15
     anneal: tuple[tuple[int, float], ...] = ((32, 0.0), (16, 0.12), (8, 0.3))  # chosen, from which share on
     balance: float = 0.01
-    epochs: int = 4
+    epochs: int = 3
     batch: int = 16
     rate: float = 3e-4
     warmup: int = 20
