@@ -4,10 +4,11 @@
 
   const { element } = findings;
   const NUMBER = ".num[data-src], .num[data-expression]";
-  const WAIT = { open: 180, close: 320 };
+  const WAIT = { open: 180, close: 320, dismissed: 500 };
   let open = null;
   let timer = 0;
   let touched = false;
+  let quiet = 0;
 
   const page = (path, line) => new URL(`${encodeURI(path.replace(/\.json$/, ".html"))}#L${line}`, findings.base);
   const words = (pointer) => pointer.replace(/^\/results\//, "").replace(/\/value$/, "").replaceAll("/", ".");
@@ -142,6 +143,7 @@
     document.addEventListener("pointerover", (event) => {
       if (event.pointerType !== "mouse") return;
       const mark = numberAt(event.target);
+      if (mark && performance.now() < quiet) return;
       if (mark) later(() => show(mark), WAIT.open);
       else if (inCard(event.target)) clearTimeout(timer);
       else later(hide, WAIT.close);
@@ -161,6 +163,7 @@
       if (event.key !== "Escape" || !open) return;
       const link = open.mark.querySelector("a");
       const inside = inCard(document.activeElement);
+      quiet = performance.now() + WAIT.dismissed;
       hide();
       if (inside) link?.focus();
       hide();
