@@ -84,6 +84,8 @@ def _scale(numbers: Iterable[Drawn], *further: Fraction) -> tuple[Fraction, Frac
     for each in numbers:
         values += [each.value, *(each.bounds or ())]
         units.add(each.unit)
+    if not values:
+        raise Fault("place-mismatch", "The table of the figure has nothing that its kind draws.")
     if len(units) > 1:
         raise Fault("unit-mismatch", "What is drawn on one scale has one unit, and this has several.")
     return min(values), max(values)
