@@ -245,7 +245,7 @@ def _payload(
         provenance=gather(
             ["engine", "run", "amber"],
             packages=("numpy", "torch", "transformers", "zstandard", "brotli", "pyppmd"),
-            models=experiment.models,
+            models=list(experiment.models),
             inputs=[PROMPTS_FILE, "engine/experiments/prompts/amber.toml"],
         ),
         results=results,
