@@ -63,6 +63,10 @@ class Existence:
     command: str
     quick: bool = False
 
+    def rehearsal(self) -> Existence:
+        """The same on few prompts of another record and other seeds."""
+        return replace(self, quick=True)
+
     @cached_property
     def constants(self) -> Sideband:
         """The registered constants; of a quick run, those of a rehearsal."""
@@ -202,19 +206,19 @@ class Existence:
         )
 
 
-def tap(*, quick: bool = False) -> Existence:
+def tap() -> Existence:
     """S1, from the dense target."""
-    return Existence("smollm2", ("s1",), "sideband-tap", quick)
+    return Existence("smollm2", ("s1",), "sideband-tap")
 
 
-def pages(*, quick: bool = False) -> Existence:
+def pages() -> Existence:
     """S2 and its address-only form, from the dense target."""
-    return Existence("smollm2", ("s2", "s2a"), "sideband-pages", quick)
+    return Existence("smollm2", ("s2", "s2a"), "sideband-pages")
 
 
-def experts(*, quick: bool = False) -> Existence:
+def experts() -> Existence:
     """S3, from the target with experts."""
-    return Existence("smollm2-moe", ("s3",), "sideband-experts", quick)
+    return Existence("smollm2-moe", ("s3",), "sideband-experts")
 
 
 def plain(value: Any) -> Any:

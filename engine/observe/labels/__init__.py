@@ -27,10 +27,10 @@ UNSEEN = 0.02
 SPECIAL = 17
 """Ids below this one are control tokens."""
 WORDS = """
-a an the and or but nor so yet if than then that this these those i you he she it we they me him her us them my
-your his its our their who whom whose which what when where why how of in on at by for with from to into onto
-over under about as be am is are was were been being do does did have has had will would can could shall should
-may might must not no there here very just also too more most
+a an the and or but nor so yet if than then that this these those i you he she it we they me him her us them
+my your his its our their who whom whose which what when where why how of in on at by for with from to into
+onto over under about as be am is are was were been being do does did have has had will would can could shall
+should may might must not no there here very just also too more most
 """
 FUNCTION_WORDS = frozenset(WORDS.split())
 

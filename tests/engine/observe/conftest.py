@@ -17,14 +17,15 @@ from engine.observe import labels
 from engine.observe.constants import Sideband
 from engine.observe.harvest import Harvest, Writing
 
-FIXTURE = Path(__file__).parent / "sideband.json"
 TOKENS = 41
 
 
 @pytest.fixture
 def draft() -> dict[str, Any]:
-    """The constants as plain data, shrunk to tiny models, to be spoiled freely."""
-    found: dict[str, Any] = json.loads(FIXTURE.read_text(encoding="utf-8"))["config"]["sideband"]
+    """The registered constants as plain data, shrunk to tiny models, to be spoiled freely."""
+    found: dict[str, Any] = json.loads(registered.REGISTERED.read_text(encoding="utf-8"))["config"][
+        "sideband"
+    ]
     found = copy.deepcopy(found)
     found["harvest"] |= {"prompts": 24, "texts": 2, "new_tokens": 9, "batch": 7, "top": 4, "mass": 16}
     found["split"] |= {"train": 10, "validation": 4, "held_out": 10}
@@ -68,9 +69,9 @@ def spaces(tmp_path: Path, draft: dict[str, Any], monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def planted(cache: Path) -> Callable[..., Harvest]:
-    """A harvest of made-up rows: experts tell the label's token in a share of rows, the baseline never does."""
+    """A harvest of made-up rows: experts tell the label's token in a share of them, the baseline never."""
 
-    def make(constants: Sideband, *, told: float, name: str = "planted", each: int = 60) -> Harvest:
+    def make(constants: Sideband, *, told: float, name: str = "planted", each: int = 40) -> Harvest:
         draws = np.random.default_rng(5)
         rows = constants.harvest.prompts * each
         label = draws.integers(0, TOKENS, rows).astype(np.int32)
