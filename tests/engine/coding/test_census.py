@@ -163,9 +163,9 @@ def test_the_census_tells_what_changes_and_what_is_not_here(
     text.write_text("the cat sat on the mat.")
     done = CliRunner().invoke(census_command, [str(text), "--in", "again", "--in", "cuda"])
     assert done.exit_code == 0, done.output
-    baseline, again, cuda = done.output.splitlines()
+    baseline, again, cuda = done.stdout.splitlines()
     assert "canary" in baseline and "0 flips" in again and "not here: is not there." in cuda
-    alone = json.loads(CliRunner().invoke(census_command, ["--json"]).output)
+    alone = json.loads(CliRunner().invoke(census_command, ["--json"]).stdout)
     assert list(alone) == ["baseline"] and len(alone["baseline"]["canary"]) == 64
     assert CliRunner().invoke(census_command, [str(text), "--in", "mars"]).exit_code == 2
 
