@@ -119,6 +119,15 @@ EXPERIMENTS = (
         payloads=("tools/assisted",),
     ),
     Row(
+        name="upcycling",
+        record="sideband",
+        place="engine.experiments.upcycling:Upcycling",
+        question="Is the target that was cut into experts good enough to be asked about?",
+        models=("smollm2", "smollm2-draft", "smollm2-moe"),
+        minutes=3,
+        payloads=("sideband/upcycling",),
+    ),
+    Row(
         name="sideband-tap",
         record="sideband",
         question="Do the active units of the target's layers tell the draft anything it does not have?",
@@ -126,6 +135,15 @@ EXPERIMENTS = (
         models=("smollm2",),
         minutes=30,
         payloads=tuple(f"sideband/existence-{name}" for name in ("s1", "s1-replication")),
+    ),
+    Row(
+        name="sideband-tap-retests",
+        record="sideband",
+        place="engine.experiments.retests:tap",
+        question="Do stronger readers find in the tapped units what the registered one does not?",
+        models=("smollm2",),
+        minutes=35,
+        payloads=tuple(f"sideband/retests-{name}" for name in ("s1", "s1-replication")),
     ),
     Row(
         name="sideband-pages",
@@ -139,6 +157,17 @@ EXPERIMENTS = (
         ),
     ),
     Row(
+        name="sideband-pages-retests",
+        record="sideband",
+        place="engine.experiments.retests:pages",
+        question="Do stronger readers find in the cache pages what the registered one does not?",
+        models=("smollm2",),
+        minutes=60,
+        payloads=tuple(
+            f"sideband/retests-{name}" for name in ("s2", "s2-replication", "s2a", "s2a-replication")
+        ),
+    ),
+    Row(
         name="sideband-experts",
         record="sideband",
         question="Do the experts that the target's routers choose tell the draft anything?",
@@ -146,6 +175,15 @@ EXPERIMENTS = (
         models=("smollm2-moe",),
         minutes=40,
         payloads=tuple(f"sideband/existence-{name}" for name in ("s3", "s3-replication")),
+    ),
+    Row(
+        name="sideband-experts-retests",
+        record="sideband",
+        place="engine.experiments.retests:experts",
+        question="Do stronger readers find in the chosen experts what the registered one does not?",
+        models=("smollm2-moe",),
+        minutes=40,
+        payloads=tuple(f"sideband/retests-{name}" for name in ("s3", "s3-replication")),
     ),
     Row(
         name="sideband-conversion",
