@@ -1,4 +1,4 @@
-"""`findings build` against plain mkdocs of the same pages, whole processes, cold."""
+"""`findings build` and `findings verify` against plain mkdocs of the same pages, whole processes, cold."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import record
-from benchmarks.measure import Ratio, paired
+from benchmarks.measure import Ratio, paired, process
 
 FINDINGS = 200
 PAIRS = 3
 
 
 def rows() -> list[Ratio]:
-    """One row: a record of 200 findings with 20 numbers each."""
+    """Building, and auditing what was built: a record of 200 findings with 20 numbers each."""
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = Path(folder) / "ours", Path(folder) / "plain"
         record.write(ours, FINDINGS)
         record.write_plain(plain, FINDINGS)
-        pairs = [(_build(ours, "generator", "build"), _build(plain, "mkdocs", "build", "-q"))] * PAIRS
-        what = f"building a site of {FINDINGS} findings, audited"
-        return [paired(what, "plain mkdocs, numbers typed in", pairs)]
+        build, their = _build(ours, "generator", "build"), _build(plain, "mkdocs", "build", "-q")
+        verify = process(sys.executable, "-m", "generator", "verify", "site", "--root", str(ours))
+        peer = "plain mkdocs, numbers typed in"
+        return [
+            paired(f"building a site of {FINDINGS} findings, audited", peer, [(build, their)] * PAIRS),
+            paired(f"auditing a site of {FINDINGS} findings", peer, [(verify, their)] * PAIRS),
+        ]
 
 
 def _build(root: Path, module: str, *arguments: str) -> Callable[[], object]:

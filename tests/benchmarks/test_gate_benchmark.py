@@ -40,7 +40,8 @@ def test_a_rivals_answer_is_read_as_it_gives_it(tool: rivals.Tool) -> None:
 
 def test_the_table_names_every_program_with_its_share() -> None:
     rows = [gate.Row("a", 4, 0.5, 1.25), gate.Row("b", 1, 0.1, 2.0)]
-    made = gate.table(rows, 4, gate.Cost(5.0, 4.5))
+    made = gate.table(rows, 4, gate.Cost(5.0, 4.5), (gate.Cost(6.5, 11.0), gate.Cost(7.5, 7.0)))
     assert "| a | 4 (100 %) | 0.50 | **1.25** |" in made
     assert "| b | 1 (25 %) | 0.10 | **2.00** |" in made
     assert "5.0 s, of which 4.5 s" in made
+    assert "6.5 s (11.0 s of processor time), where plain mkdocs takes 7.5 s (7.0 s)" in made

@@ -159,7 +159,8 @@ def test_each_page_of_a_large_site_is_told_in_one_text(large: Path) -> None:
         assert sum(int(each[1]) for each in told if each) == count
     assert found["use:name:GPT-4"] == "GPT-4 (2)"
     folded = {rule.rpartition(":")[2] for rule in found if rule.startswith("use:verbatim lines:")}
-    assert folded == {"payloads/", "payloads/acceptance/"}
+    assert "payloads/acceptance/" in folded
+    assert all(each.endswith("/") for each in folded)
 
 
 LARGE_FAULTS: dict[str, tuple[str, str]] = {
