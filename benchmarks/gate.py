@@ -183,8 +183,8 @@ def table(measured: list[Row], planted: int, large: Cost, audit: tuple[Cost, Cos
         "",
         f"`findings check` on a record of {FINDINGS} findings with {record.NUMBERS} numbers each, whole "
         f"process: {large.wall:.1f} s, of which {large.processor:.1f} s of processor time. `findings verify` "
-        f"on its site: {ours.wall:.1f} s ({ours.processor:.1f} s of processor time), where plain mkdocs takes "
-        f"{theirs.wall:.1f} s ({theirs.processor:.1f} s) for the same pages with numbers typed in.",
+        f"on its site: {ours.wall:.1f} s ({ours.processor:.1f} s of processor time), where plain mkdocs "
+        f"takes {theirs.wall:.1f} s ({theirs.processor:.1f} s) for the same pages with numbers typed in.",
     ]
     return "\n".join(lines)
 
