@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.contract.errors import BadData
 from engine.contract.payload import Leaf, Measured, ModelDigest, Payload, Rehearsal, State, Statistic
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
@@ -36,7 +37,7 @@ MECHANISMS = {
     "bias": "a linear map from the stream shifts the draft's logits",
     "retrieval": "recorded positions with the nearest streams propose what followed them",
 }
-QUICK = {"prompts_each": 24, "new_tokens": 32, "live_prompts": 2}
+QUICK = {"prompts_each": 24, "new_tokens": 32, "fit_clusters": 10, "choose_clusters": 4, "live_prompts": 2}
 
 
 @dataclass
@@ -84,6 +85,7 @@ class Side:
             texts=1,
             new_tokens=settings.new_tokens,
             batch=settings.batch,
+            temperature=settings.temperature,
             prompts_file=PROMPTS_FILE,
         )
         ending = f"{population}-{seed}{'-quick' if self.quick else ''}"
@@ -127,7 +129,15 @@ class Side:
         """Passages to fit on, and the first text of each prompt to choose on."""
         from engine.observe.split import split
 
-        parts = split(self.source.constants)
+        parts, s = split(self.source.constants), self.settings
+        sizes, wanted = (
+            (len(parts.train), len(parts.validation)),
+            (settings.fit_clusters, settings.choose_clusters),
+        )
+        if sizes != wanted:
+            raise BadData(
+                f"a split of {sizes}", f"is not the registered {wanted}.", "Register sizes that fit."
+            )
         pairs = list(zip(self.fitting.spans, passages, strict=True))
         fit, choose = set(parts.train.tolist()), set(parts.validation.tolist())
         return (

@@ -23,9 +23,12 @@ class Conversion:
     prompts_each: int
     populations: tuple[str, ...]
     root: int
+    temperature: int
     draft_length: int
     new_tokens: int
     batch: int
+    fit_clusters: int
+    choose_clusters: int
     ridge: tuple[float, ...]
     scale: tuple[float, ...]
     rank: int
