@@ -129,10 +129,10 @@ class Side:
         """Passages to fit on, and the first text of each prompt to choose on."""
         from engine.observe.split import split
 
-        parts, s = split(self.source.constants), self.settings
+        parts, given = split(self.source.constants), self.settings
         sizes, wanted = (
             (len(parts.train), len(parts.validation)),
-            (settings.fit_clusters, settings.choose_clusters),
+            (given.fit_clusters, given.choose_clusters),
         )
         if sizes != wanted:
             raise BadData(
