@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from engine.contract.payload import Measured, ModelDigest, Payload, Rehearsal, State, Statistic, lexeme
-from engine.contract.provenance import ROOT, gather
+from engine.contract.provenance import gather
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate, model_digest
 from engine.experiments.prompts import Prompt, named
@@ -24,6 +24,7 @@ from engine.run import Documents, Task, source_digest
 from engine.stats.statistic import Table
 
 CODE = ("engine/observe/**/*.py", "engine/decode/llama.py", "engine/decode/sample.py")
+REGISTERED = "payloads/registered/sideband.json"
 BASELINES = ("partial", "full")
 RECORDED = {"smollm2": ("s1", "s2"), "smollm2-moe": ("s3",)}
 """Streams recorded from each target; S2's address-only form follows from positions."""
@@ -48,7 +49,12 @@ def rehearsed(constants: Sideband) -> Sideband:
             batch=QUICK["batch"],
             prompts_file="engine/experiments/prompts/acceptance.toml",
         ),
-        split=replace(constants.split, **{k: QUICK[k] for k in ("train", "validation", "held_out")}),
+        split=replace(
+            constants.split,
+            train=QUICK["train"],
+            validation=QUICK["validation"],
+            held_out=QUICK["held_out"],
+        ),
         twin=replace(constants.twin, seeds=2),
         curve=replace(constants.curve, clusters=(5,)),
     )
@@ -166,23 +172,38 @@ class Existence:
         ]
 
     def _payload(self, documents: Documents, stream: str, harvest: str) -> Measured:
+        cells = {b: documents[f"cell/{harvest}/{stream}/{b}"] for b in BASELINES}
+        question = f"Does {TITLES[stream]}, tell of the token two ahead what the decoder lacks?"
+        named_ = list(statements(self.constants))
+        return self.document(documents, stream, harvest, "existence", question, cells, named_, self.command)
+
+    def document(
+        self,
+        documents: Documents,
+        stream: str,
+        harvest: str,
+        what: str,
+        question: str,
+        cells: dict[str, dict[str, list[int]]],
+        named_: Sequence[tuple[str, str, Statistic]],
+        command: str,
+    ) -> Measured:
+        """A payload about one stream and harvest, from the state of its cells."""
         from engine.observe.split import split
 
         held_out = [int(c) for c in split(self.constants).held_out]
-        columns, rows = state(held_out, {b: documents[f"cell/{harvest}/{stream}/{b}"] for b in BASELINES})
+        columns, rows = state(held_out, cells)
         interval = self.constants.interval
         table = Table.from_rows(
             columns, rows, root=self.constants.root, resamples=interval.resamples, level=interval.level
         )
-        results, absent = evaluate(list(statements(self.constants)), table)
+        results, absent = evaluate(named_, table)
         suffix = "" if harvest == "primary" else f"-{harvest}"
-        kind, schema = (Rehearsal, "rehearsal") if self.quick else (Measured, "payload")
-        inputs = [self.constants.harvest.prompts_file, self.constants.label.file]
-        inputs += ["payloads/registered/sideband.json"]
-        return kind(
-            schema=f"specdec-sidechannels/{schema}/1",
-            name=f"sideband/existence-{stream}{suffix}",
-            question=f"Does {TITLES[stream]}, tell of the token two ahead what the decoder lacks?",
+        kind: Any = Rehearsal if self.quick else Measured
+        document: Measured = kind(
+            schema=f"specdec-sidechannels/{'rehearsal' if self.quick else 'payload'}/1",
+            name=f"sideband/{what}-{stream}{suffix}",
+            question=question,
             regime={
                 "target": registry.entry(self.target).title,
                 "precision": "fp32",
@@ -192,18 +213,25 @@ class Existence:
                 "reader": "ridge on one-hot labels",
                 "device": "CPU",
             },
-            config=plain(asdict(self.constants)) | {"rows": documents[f"harvest/{harvest}"]["rows"]},
+            config=self.settings() | {"rows": documents[f"harvest/{harvest}"]["rows"]},
             seeds={"root": self.constants.root},
             provenance=gather(
-                ["engine", "run", self.command, *(["--quick"] if self.quick else [])],
-                packages=("numpy", "torch", "transformers"),
+                ["engine", "run", command, *(["--quick"] if self.quick else [])],
+                packages=("numpy", "scikit-learn", "torch", "transformers"),
                 models=[self.digest],
-                inputs=[path for path in inputs if (ROOT / path).is_file()],
+                inputs=[self.constants.harvest.prompts_file, self.constants.label.file, REGISTERED],
             ),
             results=results,
             absent=absent or None,
             state=State(columns=columns, rows=rows),
         )
+        return document
+
+    def settings(self) -> dict[str, Any]:
+        """The constants as a payload holds them, with level and resamples where a recomputation looks."""
+        out: dict[str, Any] = plain(asdict(self.constants))
+        interval = self.constants.interval
+        return out | {"level": lexeme(interval.level), "resamples": interval.resamples}
 
 
 def tap() -> Existence:

@@ -17,7 +17,7 @@ from engine.observe.baseline import BASELINES, NEEDS, slot
 from engine.observe.constants import Sideband
 from engine.observe.harvest import Harvest
 from engine.observe.probe.linear import Choice, Labels, Matrix, Reader, Rows, standardise
-from engine.observe.probe.score import by_cluster
+from engine.observe.probe.score import Floats, by_cluster
 from engine.observe.split import Integers, Split
 from engine.observe.streams import STREAMS
 from engine.observe.twin import check_scrambled, twin
@@ -81,7 +81,7 @@ class Ground:
 
 def ground(harvest: Harvest, constants: Sideband, split: Split) -> Ground:
     """Rows by part and labels of a harvest."""
-    clusters = np.asarray(harvest.array("prompt"))
+    clusters = np.asarray(harvest.array("prompt")).astype(np.int64)
     parts = split.part_of(clusters)
     rows = Rows(*(np.flatnonzero(parts == part) for part in range(3)))
     spaces = label_spaces.load(constants.label)
@@ -90,7 +90,7 @@ def ground(harvest: Harvest, constants: Sideband, split: Split) -> Ground:
     buckets = {name: spaces[name][tokens] for name in constants.label.spaces}
     buckets |= {f"{name}{SHUFFLED}": buckets[name][taken] for name in constants.label.spaces}
     sizes = {name: getattr(constants.label, name.removesuffix(SHUFFLED)) for name in buckets}
-    return Ground(harvest, constants, split, clusters.astype(np.int64), parts, rows, Labels(buckets, sizes))
+    return Ground(harvest, constants, split, clusters, parts, rows, Labels(buckets, sizes))
 
 
 def cell(on: Ground, stream: str, baseline: str) -> State:
@@ -131,15 +131,14 @@ def curve(on: Ground, reader: Reader, block: Matrix) -> State:
 def columns(on: Ground, arm: str, choices: Mapping[str, Choice]) -> State:
     """Hits and loss of one arm by held-out cluster, in every space."""
     out: State = {}
-    held = on.rows.held_out
     for space, choice in choices.items():
-        scored = by_cluster(
-            choice.scores,
-            on.labels.buckets[space][held],
-            on.clusters[held],
-            on.order,
-            on.constants.interval.scale_bits,
-        )
-        out[f"{space}_{arm}_hits"] = scored.hits.tolist()
-        out[f"{space}_{arm}_loss"] = scored.loss.tolist()
+        out |= scored(on, f"{space}_{arm}", space, choice.scores)
     return out
+
+
+def scored(on: Ground, name: str, space: str, scores: Floats) -> State:
+    """Hits and loss by held-out cluster of scores (held-out rows, buckets) in one space."""
+    held, scale = on.rows.held_out, on.constants.interval.scale_bits
+    labels, clusters = on.labels.buckets[space][held], on.clusters[held]
+    made = by_cluster(scores, labels, clusters, on.order, scale)
+    return {f"{name}_hits": made.hits.tolist(), f"{name}_loss": made.loss.tolist()}

@@ -36,7 +36,7 @@ class Split:
         """All three, in order."""
         return self.train, self.validation, self.held_out
 
-    def part_of(self, clusters: NDArray[np.int32]) -> Integers:
+    def part_of(self, clusters: Integers) -> Integers:
         """0, 1 or 2 for each row's cluster; `BadData` where a cluster is in no part. (N,)"""
         table = np.full(int(max(clusters.max(), *(p.max() for p in self.parts))) + 1, -1)
         for index, part in enumerate(self.parts):

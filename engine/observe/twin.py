@@ -18,7 +18,7 @@ CHANCE_MARGIN = 0.05
 """How far rows may agree with the original beyond what their frequencies give."""
 
 
-def twin(clusters: NDArray[np.int32], parts: Integers, root: int, name: str) -> Integers:
+def twin(clusters: Integers, parts: Integers, root: int, name: str) -> Integers:
     """For each row, the row to take in its place: a permutation inside each part. (N,)"""
     out = np.arange(len(clusters))
     for part in np.unique(parts):
@@ -27,7 +27,7 @@ def twin(clusters: NDArray[np.int32], parts: Integers, root: int, name: str) -> 
     return out
 
 
-def _elsewhere(clusters: NDArray[np.int32], stream: Stream) -> Integers:
+def _elsewhere(clusters: Integers, stream: Stream) -> Integers:
     """A random permutation in which no row comes from its own cluster."""
     order = stream.permutation(len(clusters))
     for _ in range(ROUNDS):
@@ -41,7 +41,7 @@ def _elsewhere(clusters: NDArray[np.int32], stream: Stream) -> Integers:
 
 
 def check_scrambled(
-    taken: Integers, clusters: NDArray[np.int32], parts: Integers, stream: NDArray[np.float32]
+    taken: Integers, clusters: Integers, parts: Integers, stream: NDArray[np.float32]
 ) -> None:
     """Refuse a twin that keeps a link: rows of their own prompt, of another part, or left as they were."""
     if (clusters[taken] == clusters).any():

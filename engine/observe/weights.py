@@ -27,7 +27,8 @@ def plain_weight(linear: Any) -> Tensor:
 def full_share(module: Any) -> float:
     """Share of the parameters' bytes that are not packed into bytes of two."""
     sizes = [(p.numel() * p.element_size(), p.dtype.itemsize) for p in module.parameters()]
-    return sum(size for size, width in sizes if width > 1) / sum(size for size, _ in sizes)
+    wide: int = sum(size for size, width in sizes if width > 1)
+    return wide / int(sum(size for size, _ in sizes))
 
 
 def assert_packed(module: Any, name: str) -> None:

@@ -76,7 +76,7 @@ def frequency(tokens: int, reference: NDArray[np.int64], buckets: int) -> Bucket
 
 def embedding(matrix: NDArray[np.float32], reference: NDArray[np.int64], levels: int) -> Buckets:
     """L2: leaves of a tree that halves output embeddings by weight. `matrix` (tokens, width) → (tokens,)"""
-    weight = np.bincount(reference, minlength=len(matrix)) + UNSEEN
+    weight = (np.bincount(reference, minlength=len(matrix)) + UNSEEN).astype(np.float64)
     out = np.zeros(len(matrix), dtype=np.int64)
     for _ in range(levels):
         halves = np.zeros_like(out)

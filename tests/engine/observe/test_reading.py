@@ -43,7 +43,7 @@ def test_a_split_that_leaks_a_cluster_is_refused() -> None:
 
 def test_a_cluster_outside_the_split_is_refused(constants: Sideband) -> None:
     with pytest.raises(BadData, match="cluster 24"):
-        split(constants).part_of(np.array([0, 24], dtype=np.int32))
+        split(constants).part_of(np.array([0, 24], dtype=np.int64))
 
 
 def test_sizes_that_do_not_add_up_are_refused(constants: Sideband) -> None:
@@ -53,7 +53,7 @@ def test_sizes_that_do_not_add_up_are_refused(constants: Sideband) -> None:
 
 # twins
 
-CLUSTERS = np.repeat(np.arange(6), 20).astype(np.int32)
+CLUSTERS = np.repeat(np.arange(6), 20).astype(np.int64)
 PARTS = np.repeat([0, 1], 60)
 
 
@@ -96,7 +96,7 @@ def test_a_twin_whose_rows_equal_the_streams_is_refused() -> None:
 
 def test_one_prompt_alone_cannot_be_scrambled() -> None:
     with pytest.raises(BadData, match="too few prompts"):
-        twin(np.zeros(5, dtype=np.int32), np.zeros(5, dtype=np.int64), 7, "twin")
+        twin(np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64), 7, "twin")
 
 
 # labels
