@@ -2,8 +2,9 @@
 (function (findings) {
   "use strict";
 
-  /** What the theme's search writes is made by script too. */
+  /** What the theme's search writes is made by script too; its dialog has no name of its own. */
   function live() {
+    document.querySelector("[data-md-component=search]")?.setAttribute("aria-label", "Search");
     document.querySelector("[data-md-component=search-result]")?.setAttribute("data-live", "");
   }
 
