@@ -75,6 +75,15 @@ def _token_at(logits: Logits, rank: int) -> int:
     return int(np.flatnonzero(logits == value)[rank - ahead])
 
 
+def first_places(logits: Logits, places: int) -> Integers:
+    """The tokens at ranks 0 … places - 1 of one row (V,); `BadData` where a logit is not a number."""
+    _refuse_nan(logits)
+    place = max(logits.size - places, 0)
+    near = np.flatnonzero(logits >= np.partition(logits, place)[place])
+    order: Integers = near[np.argsort(-logits[near], kind="stable")][:places]
+    return order
+
+
 def margin_classes(margins: NDArray[np.float32]) -> Integers:
     """Margins as whole numbers 0 … 15, by powers of two."""
     with np.errstate(divide="ignore"):

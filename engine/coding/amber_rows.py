@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from engine.coding import amber_symbols
 from engine.coding import canary as exact
 from engine.coding.amber_format import Coder
-from engine.coding.amber_ranks import MARGIN_UNIT, Integers, Logits, margin_classes, ranked, tokens_at
+from engine.coding.amber_ranks import (
+    MARGIN_UNIT,
+    Integers,
+    Logits,
+    first_places,
+    margin_classes,
+    ranked,
+    tokens_at,
+)
 from engine.coding.amber_symbols import LITERAL, Correction
 from engine.coding.frequencies import TOTAL, Shares, frequencies
 from engine.coding.lockstep import Decoder, Encoder
@@ -195,9 +203,8 @@ def rank_canary(predictor: Predictor, rows: int, steps: int = exact.TOKENS) -> b
     digest = hashlib.sha256()
 
     def choose(step: int, logits: Logits) -> Integers:
-        for place in range(min(CANARY_RANKS, logits.shape[1])):
-            found = tokens_at(logits, np.full(rows, place))
-            digest.update(found.astype(">u4").tobytes())
+        for row in logits:
+            digest.update(first_places(row, CANARY_RANKS).astype(">u4").tobytes())
         fixed = [predictor.first + (row + 1) * exact.STRIDE * (step + 1) for row in range(rows)]
         return np.array(fixed) % predictor.vocabulary
 

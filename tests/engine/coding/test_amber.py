@@ -88,6 +88,13 @@ def test_ranks_and_tokens_undo_each_other_on_values_full_of_ties() -> None:
         assert (found.margins == 0).all()
 
 
+@pytest.mark.parametrize("places", [1, 7, 50, 60])
+def test_the_first_places_are_those_found_a_rank_at_a_time(places: int) -> None:
+    logits = np.random.default_rng(8).integers(0, 9, (1, 50)).astype(np.float32)
+    ranks = [int(amber_ranks.tokens_at(logits, np.array([rank]))[0]) for rank in range(min(places, 50))]
+    assert amber_ranks.first_places(logits[0], places).tolist() == ranks
+
+
 def test_a_margin_is_how_far_a_value_moves_before_its_rank_does() -> None:
     logits = np.random.default_rng(4).normal(size=(1, 30)).astype(np.float32)
     for token in range(30):
