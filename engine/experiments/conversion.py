@@ -210,6 +210,10 @@ class ConversionLane:
 
     quick: bool = False
 
+    def rehearsal(self) -> ConversionLane:
+        """A small one of the same kind."""
+        return ConversionLane(quick=True)
+
     @cached_property
     def settings(self) -> Conversion:
         """The registered constants; of a quick run, fewer of everything under another root."""
@@ -413,7 +417,8 @@ def live_check(
         same = 0
         for index, prompt in enumerate(ids):
             look = recorded(passages[arm][index].rows[0])
-            draft = SteeredDraft(side.pair.draft, fitted, look, len(prompt), side.pair.named)
+            capacity = len(prompt) + new + settings.draft_length
+            draft = SteeredDraft(side.pair.draft, capacity, fitted, look, len(prompt), side.pair.named)
             made = decode(
                 side.pair.target, draft, prompt, length=settings.draft_length, new_tokens=new, end=end
             )
@@ -476,8 +481,3 @@ def rate(arm: str, what: str = "emitted") -> Statistic:
     """Tokens a check of one arm."""
     above, below = [f"{arm}_{what}"], [f"{arm}_rounds"]
     return Statistic(kind="ratio", numerator=above, denominator=below, stream="bootstrap")
-
-
-def lane(*, quick: bool = False) -> ConversionLane:
-    """Conversion on every stream."""
-    return ConversionLane(quick)

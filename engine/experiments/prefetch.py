@@ -47,6 +47,10 @@ class Prefetch:
 
     quick: bool = False
 
+    def rehearsal(self) -> Prefetch:
+        """A small one of the same kind."""
+        return Prefetch(quick=True)
+
     @cached_property
     def settings(self) -> Prefetching:
         """The registered constants."""
@@ -245,8 +249,3 @@ def statements() -> Iterator[tuple[str, str, Statistic]]:
         ("beside_state.over_history", "state", "history"),
     ):
         yield name, unit, margin(one, other)
-
-
-def lane(*, quick: bool = False) -> Prefetch:
-    """Prefetch on both harvests."""
-    return Prefetch(quick)

@@ -38,6 +38,10 @@ class Rebuilding:
 
     quick: bool = False
 
+    def rehearsal(self) -> Rebuilding:
+        """A small one of the same kind."""
+        return Rebuilding(quick=True)
+
     @cached_property
     def settings(self) -> Reconstruction:
         """The registered constants; of a quick run, fewer prompts."""
@@ -303,8 +307,3 @@ def statements(at: str) -> Iterator[tuple[str, str, Statistic]]:
     yield f"{at}.gain_without_worst", unit, gain(f"{at}_near_stream", f"{at}_near_baseline")
     outside = Statistic(kind="sum", numerator=[f"{at}_outside"], stream="bootstrap")
     yield f"{at}.outside", "prompts", outside
-
-
-def lane(*, quick: bool = False) -> Rebuilding:
-    """Reconstruction on every stream."""
-    return Rebuilding(quick)
