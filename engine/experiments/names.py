@@ -87,6 +87,33 @@ EXPERIMENTS = (
         payloads=("census/rankings",),
     ),
     Row(
+        name="lockstep",
+        record="tools",
+        place="engine.experiments.lockstep:LockstepCosts",
+        question="How fast is the coder, how long are its codes, and when does a model-backed archive pay?",
+        models=("smollm2",),
+        minutes=15,
+        payloads=("tools/lockstep-coder", "tools/lockstep-archives"),
+    ),
+    Row(
+        name="lockstep-vectors",
+        record="tools",
+        place="engine.experiments.vectors:Vectors",
+        question="Do the coder's bytes come out the same under every interpreter of this machine?",
+        minutes=1,
+        payloads=("tools/vectors",),
+    ),
+    Row(
+        name="lockstep-windows",
+        record="tools",
+        question="Do the coder's bytes come out the same on Windows?",
+    ),
+    Row(
+        name="lockstep-macos",
+        record="tools",
+        question="Do the coder's bytes come out the same on macOS?",
+    ),
+    Row(
         name="coverage",
         record="tools",
         place="engine.experiments.coverage:Coverage",
