@@ -52,6 +52,9 @@
 
   const STYLE = {
     bar: "position:relative;height:1.1em;border:1px solid currentColor;background:transparent;min-width:8em",
+    wide: "width:100%;max-width:100%;box-sizing:border-box;font:inherit;border:1px solid currentColor;padding:.4em",
+    scrolls: "overflow-x:auto",
+    breaks: "overflow-wrap:anywhere;word-break:break-all",
     share: "position:absolute;top:0;bottom:0;background:currentColor;min-width:2px",
   };
 
@@ -81,7 +84,7 @@
   }
 
   function encodePart(root, handOver) {
-    const text = element("textarea", { id: "lockstep-text", rows: "3", cols: "60" });
+    const text = element("textarea", { id: "lockstep-text", rows: "3", style: STYLE.wide });
     text.value = "abracadabra, abracadabra";
     const slider = element("input", { id: "lockstep-step", type: "range", min: "0", max: "0", value: "0" });
     const play = element("button", { type: "button", id: "lockstep-play" }, "Play");
@@ -89,7 +92,9 @@
     const heads = ["step", "byte", "share", "where in the interval", "width in the window", "bits so far"];
     const head = element("tr", {}, ...heads.map((title) => element("th", { scope: "col" }, title)));
     const table = element("table", { id: "lockstep-steps" }, element("thead", {}, head), body);
-    const code = element("output", { id: "lockstep-code", for: "lockstep-text" });
+    const region = { style: STYLE.scrolls, role: "region", tabindex: "0", "aria-label": "Steps of the interval" };
+    const framed = element("div", region, table);
+    const code = element("output", { id: "lockstep-code", for: "lockstep-text", style: STYLE.breaks });
     const said = element("p", { id: "lockstep-said", role: "status" });
     let traced = { steps: [], code: new Uint8Array() };
     let timer = 0;
@@ -145,15 +150,15 @@
       stop();
       draw();
     });
-    root.append(field("Text", text), said, field("Step", slider), element("p", {}, play), table);
-    root.append(element("p", {}, "Code: ", element("code", {}, code)));
+    root.append(field("Text", text), said, field("Step", slider), element("p", {}, play), framed);
+    root.append(element("p", {}, "Code, in hexadecimal: ", code));
     return encodeText;
   }
 
   function decodePart(root) {
-    const code = element("textarea", { id: "lockstep-hex", rows: "3", cols: "60", spellcheck: "false" });
+    const code = element("textarea", { id: "lockstep-hex", rows: "3", spellcheck: "false", style: STYLE.wide });
     const count = element("input", { id: "lockstep-count", type: "number", min: "0", max: String(LONGEST) });
-    const text = element("output", { id: "lockstep-back", for: "lockstep-hex lockstep-count" });
+    const text = element("output", { id: "lockstep-back", for: "lockstep-hex lockstep-count", style: STYLE.breaks });
     const said = element("p", { id: "lockstep-refusal", role: "status" });
 
     function decodeCode() {
