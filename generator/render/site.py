@@ -9,7 +9,7 @@ from pathlib import Path
 
 from generator.disclosure import reconciliation, tagged
 from generator.errata import effects, rulings
-from generator.gate import display
+from generator.gate import display, verdict
 from generator.gate import source as gate
 from generator.ledger import frozen
 from generator.number import erratum
@@ -77,7 +77,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
         report.derived += sum(isinstance(number, Derived) for number in evaluation.printed)
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
-    report.extend(_reserved(record))
+    report.extend([*_reserved(record), *verdict.faults(evaluations.values())])
     report.extend([*reconciliation.faults(record), *tagged.faults(record)])
     report.extend(_corrected(record, evaluations))
     report.pages = len(evaluations)
