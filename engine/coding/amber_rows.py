@@ -32,6 +32,7 @@ from engine.coding.lockstep import Decoder, Encoder
 from engine.coding.predictor import Predictor
 from engine.contract.errors import BadData
 
+CANARY_TEXTS = 8
 CANARY_RANKS = 16
 """Places of the ranking, from the first, that the canary of `ranks` tells."""
 
@@ -198,15 +199,27 @@ def canary(predictor: Predictor, coder: Coder, rows: int) -> bytes:
     return rank_canary(predictor, rows)
 
 
-def rank_canary(predictor: Predictor, rows: int, steps: int = exact.TOKENS) -> bytes:
-    """sha256 of the first places of the ranking at each step, as big-endian 32-bit words, 32 bytes."""
+def rank_canary(predictor: Predictor, rows: int) -> bytes:
+    """sha256 of the first places of the ranking along fixed texts, as big-endian 32-bit words, 32 bytes.
+
+    The texts are the same whatever the number of rows; they are read in passes of `rows` rows.
+    """
     digest = hashlib.sha256()
+    for start in range(0, CANARY_TEXTS, rows):
+        for text in _places(predictor, range(start, min(start + rows, CANARY_TEXTS)), rows):
+            digest.update(text.astype(">u4").tobytes())
+    return digest.digest()
+
+
+def _places(predictor: Predictor, numbers: Sequence[int], rows: int) -> list[Integers]:
+    """The first places at every step of the fixed texts of these numbers."""
+    found: list[list[Integers]] = [[] for _ in numbers]
 
     def choose(step: int, logits: Logits) -> Integers:
-        for row in logits:
-            digest.update(first_places(row, CANARY_RANKS).astype(">u4").tobytes())
-        fixed = [predictor.first + (row + 1) * exact.STRIDE * (step + 1) for row in range(rows)]
+        for text, row in zip(found, logits, strict=True):
+            text.append(first_places(row, CANARY_RANKS))
+        fixed = [predictor.first + (number + 1) * exact.STRIDE * (step + 1) for number in numbers]
         return np.array(fixed) % predictor.vocabulary
 
-    walk(predictor, rows, rows, steps, choose)
-    return digest.digest()
+    walk(predictor, len(numbers), rows, exact.TOKENS, choose)
+    return [np.concatenate(text) for text in found]

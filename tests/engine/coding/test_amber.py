@@ -195,8 +195,11 @@ def test_work_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
     whole = Counting(predictor, 99)
     amber.pack(data, whole, Letters(), chosen)
     assert rest.begun == whole.begun - 2
+    song = Counting(predictor, 99)
+    amber_rows.canary(song, chosen.coder, chosen.rows)
+    stopped = Counting(predictor, song.begun + 2)
     with pytest.raises(KeyboardInterrupt):
-        amber.unpack(undisturbed, Counting(predictor, 3), Letters(), Journal(tmp_path / "back", "key"))
+        amber.unpack(undisturbed, stopped, Letters(), Journal(tmp_path / "back", "key"))
     rest = Counting(predictor, 99)
     assert amber.unpack(undisturbed, rest, Letters(), Journal(tmp_path / "back", "key")) == data
     assert rest.begun == whole.begun - 2
@@ -216,3 +219,10 @@ def test_progress_counts_every_token(predictor: LlamaPredictor) -> None:
     again: Sequence[int] = []
     amber.unpack(archive, predictor, Letters(), watch=again.append)
     assert again == told
+
+
+def test_the_canary_of_ranks_is_of_the_same_texts_in_any_number_of_rows(predictor: LlamaPredictor) -> None:
+    songs = {rows: amber_rows.rank_canary(predictor, rows) for rows in (1, 3, 8, 11)}
+    assert len(set(songs.values())) == 1
+    other = LlamaPredictor(predictor.model, predictor.first + 1, predictor.sha256)
+    assert amber_rows.rank_canary(other, 3) != songs[3]
