@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction as F
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -202,11 +203,10 @@ def test_greedy_live_decoding_with_a_steered_draft_gives_the_targets_text(
 def test_live_laws_are_those_of_the_replay(name: str, pair: Pair, fitted: dict[str, Any]) -> None:
     passage, prompt = fitted["passages"][2], fitted["prompts"][2]
     text = fitted["arrays"]["next_token"][fitted["arrays"]["prompt"] == 2].tolist()
-    start, rows = 5, passage.rows
+    start = 5
     for offset in range(3):
-        draft = SteeredDraft(
-            pair.draft, 60, fitted[name], lambda _: rows[offset][start - 1 :][:1], len(prompt), pair.named
-        )
+        look = partial(lambda given, _: given, passage.rows[offset][start - 1 :][:1])
+        draft = SteeredDraft(pair.draft, 60, fitted[name], look, len(prompt), pair.named)
         wanted = conversion.chances(passage, pair.heads, fitted[name])[start + offset, offset]
         law = forced(draft, [*prompt, *text[:start]], text[start : start + offset], offset)
         token = text[start + offset]
