@@ -258,7 +258,8 @@ def test_a_planted_stream_is_read_and_an_empty_one_is_not(
         assert float(told[baseline]["l1"]["over_twin"].low) > 0.1
         assert float(told[baseline]["l1"]["over_twin_bits"].low) > 100
         assert verdict(told[baseline]["l1"]["over_twin"], 0.005) == "signal"
-        assert verdict(empty[baseline]["l1"]["over_twin"], 0.005) != "signal"
+        unmoved = empty[baseline]["l1"].get("over_twin")  # absent where no cluster is read differently
+        assert unmoved is None or verdict(unmoved, 0.005) != "signal"
         assert float(told[baseline]["l1"]["shuffled"].low) < 0.02
         assert float(empty[baseline]["l1"]["answer_0"].low) > 0.3
     assert float(told["full"]["l1"]["over_twin_at_5"].value) > 0

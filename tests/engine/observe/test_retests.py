@@ -38,7 +38,7 @@ class Small(Existence):
 def small(spaces: Callable[[], Sideband], planted: Callable[..., Harvest], draft: dict[str, Any]) -> Small:
     """A planted harvest whose experts tell the answer in most rows."""
     draft["retests"] |= {"logistic_ridge": [0.01], "mlp_width": [16], "mlp_decay": [0.1], "projection": 12}
-    draft["retests"] |= {"tree_leaves": [7], "tree_rounds": 5, "twin_seeds": 1}
+    draft["retests"] |= {"tree_leaves": [7], "tree_rounds": 5, "twin_seeds": 1, "mlp_epochs": 150}
     draft["harvest"] |= {"harvests": ["primary"]}
     constants = spaces()
     planted(constants, told=0.9)
@@ -48,10 +48,11 @@ def small(spaces: Callable[[], Sideband], planted: Callable[..., Harvest], draft
 @pytest.mark.parametrize("reader", retests.READERS)
 def test_a_stronger_reader_overturns_where_the_stream_tells(reader: str, small: Small) -> None:
     made = retests.Retests(small, "sideband-experts-retests")
-    cells = {name: made.read({}, harvest="primary", stream="s3", reader=reader) for name in retests.READERS}
+    cells = {reader: made.read({}, harvest="primary", stream="s3", reader=reader)}
     names, rows = existence.state([int(c) for c in small.ground("primary").order], cells)
     table = Table.from_rows(names, rows, root=1, resamples=500, level=0.95)
-    results = evaluate(list(retests.statements(small.constants)), table)[0]
+    stated = [each for each in retests.statements(small.constants) if each[0].startswith(reader)]
+    results = evaluate(stated, table)[0]
     assert overturned(results[reader]["l1"]["over_twin"], 0.005)
     assert float(results[reader]["l1"]["accuracy_base"].high) < 0.3
 
