@@ -53,6 +53,7 @@
   const STYLE = {
     bar: "position:relative;height:1.1em;border:1px solid currentColor;background:transparent;min-width:8em",
     wide: "width:100%;max-width:100%;box-sizing:border-box;font:inherit;border:1px solid currentColor;padding:.4em",
+    control: "font:inherit;border:1px solid currentColor;border-radius:.2em;padding:.3em .8em;cursor:pointer",
     scrolls: "overflow-x:auto",
     breaks: "overflow-wrap:anywhere;word-break:break-all",
     share: "position:absolute;top:0;bottom:0;background:currentColor;min-width:2px",
@@ -87,7 +88,7 @@
     const text = element("textarea", { id: "lockstep-text", rows: "3", style: STYLE.wide });
     text.value = "abracadabra, abracadabra";
     const slider = element("input", { id: "lockstep-step", type: "range", min: "0", max: "0", value: "0" });
-    const play = element("button", { type: "button", id: "lockstep-play" }, "Play");
+    const play = element("button", { type: "button", id: "lockstep-play", style: STYLE.control }, "Play");
     const body = element("tbody");
     const heads = ["step", "byte", "share", "where in the interval", "width in the window", "bits so far"];
     const head = element("tr", {}, ...heads.map((title) => element("th", { scope: "col" }, title)));
@@ -118,7 +119,8 @@
         return;
       }
       traced = trace(bytes);
-      slider.max = slider.value = String(traced.steps.length);
+      slider.max = String(traced.steps.length);
+      slider.value = slider.max; // after its bound, or it is clamped to the former one
       code.textContent = hex(traced.code);
       const bits = traced.steps.length ? traced.steps[traced.steps.length - 1].bits : 0;
       said.textContent = `${bytes.length} bytes in ${traced.code.length}; the ideal length is ${bits.toFixed(2)} bits.`;
@@ -157,7 +159,7 @@
 
   function decodePart(root) {
     const code = element("textarea", { id: "lockstep-hex", rows: "3", spellcheck: "false", style: STYLE.wide });
-    const count = element("input", { id: "lockstep-count", type: "number", min: "0", max: String(LONGEST) });
+    const count = element("input", { id: "lockstep-count", type: "number", min: "0", max: String(LONGEST), style: STYLE.control });
     const text = element("output", { id: "lockstep-back", for: "lockstep-hex lockstep-count", style: STYLE.breaks });
     const said = element("p", { id: "lockstep-refusal", role: "status" });
 
@@ -196,7 +198,7 @@
 
   function vectorsPart(root) {
     const said = element("p", { id: "lockstep-verdict", role: "status" });
-    const again = element("button", { type: "button", id: "lockstep-run" }, "Run them again");
+    const again = element("button", { type: "button", id: "lockstep-run", style: STYLE.control }, "Run them again");
     const list = element("ul", { id: "lockstep-list" });
 
     function run() {

@@ -62,6 +62,7 @@ def test_a_text_has_the_bytes_that_the_other_implementation_gives_it_and_comes_b
 
 def test_the_interval_narrows_step_by_step_under_the_keyboard(bare) -> None:
     bare.fill("#lockstep-text", "abracadabra")
+    assert bare.locator("#lockstep-steps tbody tr td:first-child").all_text_contents()[-1] == "11"
     bare.focus("#lockstep-step")
     bare.keyboard.press("Home")
     assert bare.locator("#lockstep-steps tbody tr").count() == 0
