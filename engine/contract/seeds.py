@@ -36,7 +36,10 @@ class Stream:
         if not 0 < bound <= 2**31:
             raise ValueError(f"bound {bound} is not in 1 … 2**31")
         raw = np.asarray(self._bits.random_raw(count), dtype=np.uint64)
-        return (((raw >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
+        raw >>= np.uint64(32)
+        raw *= np.uint64(bound)
+        raw >>= np.uint64(32)
+        return raw.view(np.int64)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of 0 … count-1, by sorting raw draws. Shape (count,)."""

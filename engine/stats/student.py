@@ -8,6 +8,7 @@ same number whatever the last bit of its arctangent.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from engine.contract.errors import BadData
 
@@ -24,6 +25,7 @@ def central_probability(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
+@lru_cache(maxsize=256)
 def quantile(level: float, freedom: int) -> float:
     """The t with P(|T| < t) = `level`, rounded to six decimals. `level` in (0, 1), `freedom` at least 1."""
     if not 0.0 < level < 1.0 or freedom < 1:
