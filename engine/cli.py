@@ -142,6 +142,16 @@ def critic(names: tuple[str, ...], out: Path | None, root: Path) -> None:
     sys.exit(judge(root, names, out))
 
 
+@cli.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def bootstrap(arguments: tuple[str, ...]) -> None:
+    """Intervals of a column of a CSV file, clustered; `engine bootstrap --help` tells more."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products this small only wait for each other
+    from engine.stats.command import main as judge
+
+    sys.exit(judge(arguments))
+
+
 @cli.command()
 def schema() -> None:
     """Print the JSON Schema of payloads."""
