@@ -22,6 +22,8 @@ from engine.critic.rule import Field
 
 PARTS = ("value", "low", "high", "clusters", "observations")
 INNER = ("bootstrap_t", "cluster_t")
+KINDS = ("sum", "ratio", "difference", "seed_spread")
+"""Statistics that are made again here; numbers of another kind are taken as written, and said to be."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class Evidence:
         if isinstance(found, bool) or not isinstance(found, (int, str)) or not _is_number(found):
             raise BadData(place, f"names {field}, which is no number.", "Name a quantity or a part of one.")
         leaf, part = self._leaf(document, keys)
-        measured = "statistic" in leaf and keys[0] == "results" and part in _PARTS
+        known = leaf.get("statistic", {}).get("kind") in KINDS
+        measured = known and keys[0] == "results" and part in _PARTS
         return Reading(
             address=f"{document.path}#/{'/'.join(keys)}",
             committed=Fraction(str(found)),

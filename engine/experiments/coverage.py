@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.contract.payload import Measured, Payload, State, Statistic, lexeme
 from engine.contract.provenance import gather
@@ -78,7 +80,7 @@ def simulate(clusters: int, stream: Stream, settings: Settings) -> Study:
 TRUTH = {"equal": 1.0, "skewed": 1.0, "paired": 0.0}
 
 
-def _whole(values: Floats) -> Integers:
+def _whole(values: NDArray[Any]) -> Integers:
     return np.round(values * SCALE).astype(np.int64)
 
 
@@ -205,6 +207,8 @@ def _share(above: str, below: str) -> Statistic:
     return Statistic(kind="share", numerator=[above], denominator=[below], stream="none")
 
 
-def _config(settings: Settings) -> dict[str, object]:
-    shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items() if k != "root"}
+def _config(settings: Settings) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items() if k != "root"
+    }
     return shown | {"level": lexeme(settings.level)}

@@ -95,7 +95,7 @@ def hits(world: World, clusters: int, settings: Settings, name: str) -> tuple[In
         harvest(world, count, settings.positions, Stream(settings.root, f"{name}/{part}"))
         for part, count in (("train", settings.train), ("held-out", clusters))
     ]
-    return read(*taken, Stream(settings.root, f"{name}/scramble"))
+    return read(taken[0], taken[1], Stream(settings.root, f"{name}/scramble"))
 
 
 def judged(reading: Reading, weights: Floats, level: float) -> list[int]:
