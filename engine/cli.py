@@ -13,6 +13,7 @@ from engine.coding.amber_cli import amber
 from engine.coding.census_cli import census
 from engine.coding.cli import lockstep
 from engine.contract.errors import EngineError, UnknownName
+from engine.lab_cli import lab
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -163,6 +164,7 @@ def schema() -> None:
 cli.add_command(lockstep)
 cli.add_command(amber)
 cli.add_command(census)
+cli.add_command(lab)
 
 
 def _writable(folder: Path) -> None:
