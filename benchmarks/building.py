@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -22,8 +22,10 @@ def rows() -> list[Ratio]:
         ours, plain = Path(folder) / "ours", Path(folder) / "plain"
         record.write(ours, FINDINGS)
         record.write_plain(plain, FINDINGS)
-        build, their = _build(ours, "generator", "build"), _build(plain, "mkdocs", "build", "-q")
-        verify = process(sys.executable, "-m", "generator", "verify", "site", "--root", str(ours))
+        build = _build(ours, "generator", "build", "--out")
+        their = _build(plain, "mkdocs", "build", "-q", "--site-dir")
+        build()
+        verify = process(sys.executable, "-m", "generator", "verify", "site-0", "--root", str(ours))
         peer = "plain mkdocs, numbers typed in"
         return [
             paired(f"building a site of {FINDINGS} findings, audited", peer, [(build, their)] * PAIRS),
@@ -32,9 +34,11 @@ def rows() -> list[Ratio]:
 
 
 def _build(root: Path, module: str, *arguments: str) -> Callable[[], object]:
+    """A build into a folder that is not there yet; removing an older site is no part of it."""
+    number = itertools.count()
+
     def work() -> None:
-        shutil.rmtree(root / "site", ignore_errors=True)
-        command = [sys.executable, "-m", module, *arguments]
+        command = [sys.executable, "-m", module, *arguments, f"site-{next(number)}"]
         subprocess.run(command, cwd=root, check=True, capture_output=True)
 
     return work

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
 import sys
@@ -33,6 +34,7 @@ _format = click.option("--format", "form", type=click.Choice(list(_FORMS)), defa
 def main() -> None:
     """Publishes findings as a site in which every number links to file, line and digest."""
     gc.set_threshold(100_000, 50, 50)  # what a command reads it keeps; looking for cycles cost a tenth
+    atexit.register(gc.freeze)  # nor is there anything to gain from a last look
 
 
 @main.command()
@@ -306,6 +308,30 @@ def release(tag: str, root: Path | None, form: str) -> None:
     said = f"{tag} is proved. The manifest and the version are written; to release it:"
     for line in (said, *commands(tag)):
         click.echo(line, err=form != "text")
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
+def init(folder: Path) -> None:
+    """Begin a record in a folder (default: here): a first payload and finding, CI; then build it."""
+    from generator.init.run import begin
+    from generator.render.publish import publish
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        begun = begin(folder.resolve())
+    except Refused as refused:
+        _finish(Report(list(refused.refusals)), "text")
+    except OSError as error:
+        _misuse(f"{error.filename} cannot be written: {error.strerror}.")
+    for path in begun.written:
+        click.echo(f"Written: {path}")
+    for path, lines in begun.left.items():
+        click.echo(f"Left as it is: {path}. Add to it:\n{lines.rstrip()}")
+    with _building():
+        report = publish(folder.resolve(), folder.resolve() / "site")
+    click.echo(_traced(report))
+    click.echo(f"Open {folder.resolve() / 'site' / 'index.html'}, then commit what was written.")
 
 
 main.add_command(lane)

@@ -12,14 +12,18 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from ctypes import Array, c_int
 from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Lock
 
 from generator.audit.reading import Reading
 
 LARGE = 64
 """Pages from which a second process saves more than it costs."""
+
+ALL = 2**31 - 1
 
 Read = Callable[[str], "tuple[bytes, Reading] | None"]
 """From the path of a page to its bytes and what they say."""
@@ -48,47 +52,106 @@ class Crew:
     """Processes that are given paths one by one and tell at the end what they read."""
 
     def __init__(self, read: Read, count: int) -> None:
+        self._read = read
+        self._workers = [_Worker(read) for _ in range(count)]
         self._given = 0
-        self._ends = [_start(read) for _ in range(count)]
 
     def give(self, path: str) -> None:
         """Let a process read a page that is complete."""
-        end = self._ends[self._given % len(self._ends)]
+        self._workers[self._given % len(self._workers)].give(path)
         self._given += 1
-        with suppress(OSError):  # a process that died: its pages are read by this one
-            end.send(path)
 
     def finish(self) -> dict[str, Ahead]:
-        """Everything that was read; pages of a process that died are missing."""
+        """Everything that was read, here where no process had begun. Pages of one that died are missing."""
         found: dict[str, Ahead] = {}
-        for end in self._ends:
-            try:
-                end.send(None)
-                found |= end.recv()
-            except (OSError, EOFError):
-                continue
-            finally:
-                end.close()
+        for worker in self._workers:
+            worker.tell(None)
+        for worker in self._workers:
+            while (path := worker.take_back()) is not None:
+                found |= _read_one(self._read, path)
+        for worker in self._workers:
+            found |= worker.found()
         return found
 
 
-def _start(read: Read) -> Connection:
-    near, far = multiprocessing.Pipe()
-    context = multiprocessing.get_context("fork")
-    process = context.Process(target=_work, args=(read, near, far), daemon=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries; the child starts none
-        process.start()
-    far.close()
-    return near
+class _Worker:
+    """One process, the paths it was given, and how far it has come."""
+
+    def __init__(self, read: Read) -> None:
+        context = multiprocessing.get_context("fork")
+        self._paths: list[str] = []
+        self._progress = _Progress(context.Lock(), context.RawArray("i", [0, ALL]))
+        self._near, far = multiprocessing.Pipe()
+        process = context.Process(target=_work, args=(read, self._near, far, self._progress), daemon=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries; the child starts none
+            process.start()
+        far.close()
+
+    def give(self, path: str) -> None:
+        self._paths.append(path)
+        self.tell(path)
+
+    def tell(self, path: str | None) -> None:
+        with suppress(OSError):  # a process that died: its pages are read by this one
+            self._near.send(path)
+
+    def take_back(self) -> str | None:
+        """The last path that the process has not begun, which it now leaves alone."""
+        place = self._progress.last(len(self._paths))
+        return None if place is None else self._paths[place]
+
+    def found(self) -> dict[str, Ahead]:
+        try:
+            found: dict[str, Ahead] = self._near.recv()
+            return found
+        except (OSError, EOFError):
+            return {}
+        finally:
+            self._near.close()
 
 
-def _work(read: Read, near: Connection, far: Connection) -> None:
+@dataclass(frozen=True)
+class _Progress:
+    """Places in a list shared by two processes: one takes from the front, the other from the back."""
+
+    lock: Lock
+    ends: Array[c_int]
+
+    def first(self, place: int) -> bool:
+        """Whether the one in front may begin this place."""
+        with self.lock:
+            if place >= self.ends[1]:
+                return False
+            self.ends[0] = place + 1
+            return True
+
+    def last(self, count: int) -> int | None:
+        """The last of `count` places that neither has; None where there is none, or the other died on it."""
+        if not self.lock.acquire(timeout=1):
+            return None
+        try:
+            place = min(self.ends[1], count) - 1
+            if place < self.ends[0]:
+                return None
+            self.ends[1] = place
+            return place
+        finally:
+            self.lock.release()
+
+
+def _read_one(read: Read, path: str) -> dict[str, Ahead]:
+    result = read(path)
+    return {} if result is None else {path: Ahead(sha256(result[0]).digest(), result[1])}
+
+
+def _work(read: Read, near: Connection, far: Connection, progress: _Progress) -> None:
     near.close()
-    found = {}
+    found: dict[str, Ahead] = {}
     with suppress(EOFError, OSError):  # the process that gave the paths is gone
+        place = 0
         while (path := far.recv()) is not None:
-            result = read(path)
-            if result is not None:
-                found[path] = Ahead(sha256(result[0]).digest(), result[1])
+            if progress.first(place):
+                found |= _read_one(read, path)
+            place += 1
         far.send(found)

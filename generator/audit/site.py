@@ -81,16 +81,13 @@ class Audit:
     def read_pages(self, crew: Crew | None = None) -> None:
         """Prove the marks of each page and judge the rest of it."""
         pages = list(self.folder.of(PAGES))
-        own = pages if crew is None else []
         if crew is None and (count := size(len(pages))):
-            crew, own = Crew(self.read_page, count), pages[:: count + 1]
-            for index, file in enumerate(pages):
-                if index % (count + 1):
-                    crew.give(file.path)
-        read = {file.path: self._reading(file) for file in own}
+            crew = Crew(self.read_page, count)
+            for file in pages:
+                crew.give(file.path)
         ahead = crew.finish() if crew else {}
         for file in pages:
-            reading = read[file.path] if file.path in read else self._reading(file, ahead.get(file.path))
+            reading = self._reading(file, ahead.get(file.path))
             if reading is not None:
                 self.readings[file.path] = reading
 

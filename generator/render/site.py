@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generator.disclosure import reconciliation, tagged
@@ -21,6 +22,7 @@ from generator.record.record import LANDING, Record
 from generator.record.source import Source
 from generator.render import changes, coverage, critic, disclosure, errata, feed, label, ledger, page, script
 from generator.render.address import addressed
+from generator.render.aside import Aside
 from generator.render.block import Book
 from generator.render.environment import asset, default
 from generator.render.page import Page
@@ -34,6 +36,9 @@ MADE = (
     *(f"{kind}.md" for kind in disclosure.TITLES),
 )
 """Pages that the generator makes beside those of findings and payloads."""
+
+LARGE = 64
+"""Sources from which a second process saves more than it costs."""
 
 STYLESHEET = "assets/findings.css"
 
@@ -119,14 +124,23 @@ def _reserved(record: Record) -> Iterator[Refusal]:
 def build(root: Path) -> Site:
     """The whole site in memory; raises Refused with everything that stands against it."""
     record, evaluations = gather(root)
-    report = judge(record, evaluations)
+    judged = _judging(record, evaluations)
+    composed = None
+    with suppress(Exception):  # of a record that is refused; of any other it is raised below
+        composed = compose(record, evaluations) if judged else None
+    report = judged.result() if judged else judge(record, evaluations)
     if report.refusals:
         raise Refused(report.refusals)
-    return compose(record, evaluations, report)
+    return replace(composed or compose(record, evaluations), report=report)
 
 
-def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) -> Site:
-    """Make every page and every file of a record that nothing stands against."""
+def _judging(record: Record, evaluations: dict[str, Evaluation]) -> Aside[Report] | None:
+    """A process that judges a large record while this one makes its pages."""
+    return Aside(lambda: judge(record, evaluations)) if len(evaluations) >= LARGE else None
+
+
+def compose(record: Record, evaluations: dict[str, Evaluation]) -> Site:
+    """Make every page and every file of a record that nothing stands against; the report is yet to come."""
     if record.landing is None and not any(each.path == "site_src/index.md" for each in record.pages):
         standing_in = _default_landing()
         evaluations = {**evaluations, LANDING: evaluate(record, standing_in)}
@@ -140,7 +154,7 @@ def compose(record: Record, evaluations: dict[str, Evaluation], report: Report) 
     if (record.root / checksums.PATH).is_file():
         files[checksums.PATH] = (record.root / checksums.PATH).read_bytes()
     files |= {errata.FEED: feed.atom(_name(record), traced.effects)}
-    return Site(record, pages, files, report)
+    return Site(record, pages, files, Report())
 
 
 def _name(record: Record) -> str:

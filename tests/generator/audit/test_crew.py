@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import finished_site as made
 import pytest
@@ -20,8 +23,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no second proce
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site of many pages, the last with a numeral that nothing stands for."""
-    monkeypatch.setattr(crews.threading, "active_count", lambda: 1)
-    monkeypatch.setattr(crews.os, "cpu_count", lambda: 3)
+    monkeypatch.setattr("threading.active_count", lambda: 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
     extra = {f"site/p{index:02d}.html": made.page("<p>a</p>\n") for index in range(PAGES)}
     made.write(tmp_path, {**extra, f"site/p{PAGES - 1}.html": made.page("<p>about 91</p>\n")})
     return tmp_path
@@ -38,8 +41,13 @@ def test_a_large_site_is_read_by_several_processes_to_the_same_report(
     large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[int] = []
-    start = crews._start
-    monkeypatch.setattr(crews, "_start", lambda read: (started.append(1), start(read))[1])
+    worker = crews._Worker
+
+    def starting(read: crews.Read) -> crews._Worker:
+        started.append(1)
+        return worker(read)
+
+    monkeypatch.setattr(crews, "_Worker", starting)
     report = verify(large, large / "site")
     assert len(started) == 2
     assert report == alone(large, monkeypatch)
@@ -71,13 +79,47 @@ def test_what_was_read_ahead_is_not_read_again(large: Path) -> None:
     assert [each.text for each in ahead.reading.refusals] == ["<p>about 91</p>"]
 
 
+def test_what_no_process_has_begun_is_read_by_the_one_that_waits() -> None:
+    here = os.getpid()
+    readers: list[str] = []
+
+    def read(path: str) -> tuple[bytes, Any]:
+        if os.getpid() != here:
+            time.sleep(0.3)
+        readers.append(path)  # each process keeps its own
+        return path.encode(), path
+
+    crew = Crew(read, 2)
+    given = [f"p{index:02d}.html" for index in range(20)]
+    for path in given:
+        crew.give(path)
+    while not all(worker._progress.ends[0] for worker in crew._workers):
+        time.sleep(0.01)
+    found = crew.finish()
+    assert sorted(found) == given
+    assert {path: str(ahead.reading) for path, ahead in found.items()} == {path: path for path in given}
+    assert 0 < len(readers) < len(given)  # this process read some of them, the others the rest
+    assert len(set(readers)) == len(readers)
+
+
+def test_each_place_is_taken_once_from_either_end() -> None:
+    progress = crews._Progress(multiprocessing.Lock(), multiprocessing.RawArray("i", [0, crews.ALL]))
+    assert [progress.first(0), progress.first(1)] == [True, True]
+    assert [progress.last(4), progress.last(4), progress.last(4)] == [3, 2, None]
+    assert progress.first(2) is False
+
+
 def test_pages_of_a_process_that_died_are_read_by_this_one(
     large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = alone(large, monkeypatch)
 
-    def dies(_: str) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
+    here, read = os.getpid(), Audit(large, large / "site").read_page
+
+    def dies(path: str) -> tuple[bytes, Any] | None:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return read(path)
 
     crew = Crew(dies, 2)
     for index in range(PAGES):
@@ -89,6 +131,6 @@ def test_pages_of_a_process_that_died_are_read_by_this_one(
 def test_no_process_is_started_where_it_would_not_pay(
     pages: int, cores: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crews.os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(crews.threading, "active_count", lambda: threads)
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr("threading.active_count", lambda: threads)
     assert crews.size(pages) == 0
