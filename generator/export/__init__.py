@@ -1,0 +1,1 @@
+"""The record for other machines: crate, provenance, assertions, identifiers, one archive."""

@@ -1,0 +1,1 @@
+"""Payloads from what an evaluation has left already: JSON, tables, logs."""
