@@ -211,4 +211,5 @@ def _config(settings: Settings) -> dict[str, Any]:
     shown: dict[str, Any] = {
         k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items() if k != "root"
     }
-    return shown | {"level": lexeme(settings.level)}
+    sizes = {f"clusters_{size}": size for size in settings.clusters}
+    return shown | {"level": lexeme(settings.level), "sizes": sizes}

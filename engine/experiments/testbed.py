@@ -272,4 +272,4 @@ def _config(settings: Settings) -> dict[str, Any]:
     for name, value in asdict(settings).items():
         if name != "root":
             shown[name] = list(value) if isinstance(value, tuple) else value
-    return shown
+    return shown | {"sizes": {f"clusters_{size}": size for size in settings.clusters}}
