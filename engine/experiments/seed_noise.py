@@ -112,7 +112,7 @@ def statements(settings: Settings, seeds: int) -> Iterator[tuple[str, str, Stati
             at = f"{draft}.prompts_{prompts}"
             yield f"{at}.half_width", "tokens a check", made
             gain = made.model_copy(update={"kind": "seed_gain", "bar": lexeme(settings.bar)})
-            yield f"{at}.false_gain", "share of pairs", gain
+            yield f"{at}.false_gain", "share of draws", gain
 
 
 def _config(settings: Settings) -> dict[str, Any]:
