@@ -96,7 +96,7 @@ def report() -> dict[str, Any]:
     words = {
         "implementation": platform.python_implementation(),
         "version": platform.python_version(),
-        "build": platform.python_compiler(),
+        "build": platform.python_compiler() or "not told",
         "system": platform.system(),
         "release": platform.release(),
         "machine": platform.machine(),
