@@ -139,10 +139,12 @@ def _train(wanted: Entry) -> None:
         return
     assert wanted.teacher is not None
     teacher = require(wanted.teacher)
-    from engine.decode import distill, upcycle
+    from engine.decode import distill, eagle_training, upcycle
 
     if wanted.source == "distilled":
         distill.train(teacher, wanted.folder, distill.Recipe())
+    elif wanted.source == "head":
+        eagle_training.train(teacher, wanted.folder, eagle_training.Recipe())
     else:
         upcycle.train(teacher, wanted.folder, upcycle.Recipe())
     _mark(wanted, wanted.folder / "model.safetensors")

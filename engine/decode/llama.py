@@ -9,6 +9,7 @@ routers, Mixtral (Jiang et al. 2024): the chosen experts' outputs weighted by th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -105,11 +106,27 @@ def forward(
 def final_hidden(model: Llama, ids: Tensor, cache: Cache, start: Tensor | int) -> Tensor:
     """The normed last hidden state of each new token, (B, n, width); fills the cache."""
     rows, new = ids.shape
-    place = _Place(cache, rows, new, start)
+    return hidden_at(model, ids, _Place(cache, rows, new, start))
+
+
+@torch.inference_mode()
+def hidden_at(model: Llama, ids: Tensor, place: Place) -> Tensor:
+    """The same for tokens whose places are given one by one. (B, n) → (B, n, width)."""
     x = F.embedding(ids, model.embedding)
     for index, layer in enumerate(model.layers):
-        x = _block(model.shape, layer, x, place, index)
+        x = block(model.shape, layer, x, place, index)
     return F.rms_norm(x, (model.shape.width,), model.norm, model.shape.norm_epsilon)
+
+
+class Place(Protocol):
+    """Where new tokens stand: their rotary angles, what each may attend to, and where their keys are kept."""
+
+    cos: Tensor
+    sin: Tensor
+    mask: Tensor | None
+
+    def store(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Keep new keys and values (B, kv_heads, n, D); return all that the mask speaks of."""
 
 
 class _Place:
@@ -122,7 +139,9 @@ class _Place:
             self.end = start + new
             self.cos, self.sin = cache.cos[start : self.end], cache.sin[start : self.end]
             causal = new > 1
-            self.mask = torch.ones(new, self.end, dtype=torch.bool).tril(start) if causal else None
+            self.mask: Tensor | None = (
+                torch.ones(new, self.end, dtype=torch.bool).tril(start) if causal else None
+            )
         else:
             self.positions = start[:, None] + torch.arange(new)  # (B, n)
             self.end = int(start.max()) + new
@@ -144,7 +163,8 @@ class _Place:
         return all_keys[:, :, : self.end], all_values[:, :, : self.end]
 
 
-def _block(shape: Shape, layer: Layer, x: Tensor, place: _Place, index: int) -> Tensor:
+def block(shape: Shape, layer: Layer, x: Tensor, place: Place, index: int) -> Tensor:
+    """One layer over the new tokens. (B, n, width) → the same."""
     rows, new, width = x.shape
     normed = F.rms_norm(x, (width,), layer.attention_norm, shape.norm_epsilon)
     stacked = layer.query_key_value(normed)

@@ -19,6 +19,7 @@ class ModelDraft:
 
     model: Llama
     capacity: int
+    temperature: float = 1.0
     _cache: Cache = field(init=False)
     _read: list[int] = field(init=False, default_factory=list)
 
@@ -26,7 +27,7 @@ class ModelDraft:
         self._cache = Cache(self.model, rows=1, capacity=self.capacity)
 
     def propose(self, text: Sequence[int], length: int, stream: Stream | None = None) -> Proposal:
-        """`length` tokens, each drawn at temperature one, or the likeliest where `stream` is None."""
+        """`length` tokens, each drawn at the draft's temperature, or the likeliest where `stream` is None."""
         tokens: list[int] = []
         laws: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
         pending, start = self._unread(text)
@@ -36,7 +37,7 @@ class ModelDraft:
             if stream is None:
                 token = int(self.model.token(logits.argmax()))
             else:
-                laws.append(softmax(self.model.full(logits).numpy()))
+                laws.append(softmax(self.model.full(logits).numpy(), self.temperature))
                 token = draw(laws[-1], float(stream.uniform(1)[0]))
             tokens.append(token)
             pending = [token]
