@@ -334,6 +334,52 @@ def init(folder: Path) -> None:
     click.echo(f"Open {folder.resolve() / 'site' / 'index.html'}, then commit what was written.")
 
 
+def _pairs(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Options of the form NAME=TEXT; misuse where one is not."""
+    pairs = {name: said for name, _, said in (each.partition("=") for each in given)}
+    if not all(pairs) or not all(pairs.values()) or len(pairs) < len(given):
+        raise click.BadParameter("each is NAME=TEXT, and each name stands once.")
+    return pairs
+
+
+@main.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_root
+@click.option("--out", default="", help="The payload. Default: payloads/imported/ and the file's name.")
+@click.option(
+    "--unit", "units", multiple=True, metavar="FIELD=UNIT", callback=_pairs, help="A unit; * for all."
+)
+@click.option("--regime", multiple=True, metavar="NAME=TEXT", callback=_pairs, help="A condition of the run.")
+@click.option("--key", "keys", multiple=True, help="A column, or a field of each line, that names the rows.")
+@click.option("--question", default="", help="What was asked, in words.")
+def import_(
+    file: Path,
+    root: Path | None,
+    out: str,
+    units: dict[str, str],
+    regime: dict[str, str],
+    keys: tuple[str, ...],
+    question: str,
+) -> None:
+    """Make a payload from results in JSON, a table in CSV, or a log in JSONL, digit for digit."""
+    from generator.importing import told
+    from generator.importing.run import Misuse, Request, make
+
+    request = Request(_found(root), file, out, question, keys, units, regime)
+    try:
+        made = make(request)
+    except Misuse as misuse:
+        _misuse(str(misuse))
+    except Refused as refused:
+        for line in told.asked(refused.refusals):
+            click.echo(line, err=True)
+        _finish(Report(list(refused.refusals)), "text")
+    except OSError as error:
+        _misuse(f"{error.filename} cannot be written: {error.strerror}.")
+    for line in told.lines(made):
+        click.echo(line)
+
+
 main.add_command(lane)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from generator.init.version import DISTRIBUTION, installed
+from generator.record.version import DISTRIBUTION, installed
 from generator.record import repository
 
 PATH = "payloads/example/tree.json"

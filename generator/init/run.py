@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from generator.init import example
-from generator.init.version import installed
+from generator.record.version import installed
 from generator.record import repository, writing
 from generator.report.refusal import Refusal, Refused
 

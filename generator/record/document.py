@@ -44,10 +44,11 @@ class Document:
         return node
 
 
-def read(root: Path, path: str, schemas: Iterable[str]) -> Document:
+def read(root: Path, path: str, schemas: Iterable[str], *, own: bool = False) -> Document:
     """Read the document at a path relative to the root, which names one of some schemas and obeys it.
 
-    Raises Refused with the place of everything that is wrong.
+    With own, a schema of somebody else's may be named: then only the envelope is asked for. Raises Refused
+    with the place of everything that is wrong.
     """
     data = _bytes(root, path)
     text = _decoded(path, data)
@@ -56,7 +57,7 @@ def read(root: Path, path: str, schemas: Iterable[str]) -> Document:
         document = Document(path, data, grow(data))
     except ValueError as error:
         refuse(path, 1, 1, "bad-payload", "", f"{error}.")
-    _check_schema(document, values, tuple(schemas))
+    _check_schema(document, values, tuple(schemas), own)
     return document
 
 
@@ -97,7 +98,7 @@ def _decoded(path: str, data: bytes) -> str:
     return text
 
 
-def _check_schema(document: Document, values: object, schemas: tuple[str, ...]) -> None:
+def _check_schema(document: Document, values: object, schemas: tuple[str, ...], own: bool) -> None:
     """Hold the document against the schema that its id names."""
     root = document.root
     if root.kind != "object":
@@ -109,8 +110,9 @@ def _check_schema(document: Document, values: object, schemas: tuple[str, ...]) 
     if schema_id.split("/")[-2:-1] == ["rehearsal"]:
         message = "A rehearsal is no evidence. Run the experiment in full."
         refuse(document.path, place.line, place.column, "bad-payload", schema_id, message)
-    if schema_id not in schemas:
-        message = f"The schema id is none of {', '.join(sorted(schemas))}."
+    if schema_id not in schemas and not (own and envelope.is_own(schema_id)):
+        further = ", nor OWNER/payload/1 of an owner" if own else ""
+        message = f"The schema id is none of {', '.join(sorted(schemas))}{further}."
         refuse(document.path, place.line, place.column, "bad-payload", schema_id, message)
     _raise_faults(document, list(envelope.faults(schema_id, values)))
 

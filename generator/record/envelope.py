@@ -7,6 +7,7 @@ no, another implementation says where and why, and has the last word.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cache
@@ -49,12 +50,33 @@ def kinds() -> Mapping[str, str]:
     return mapping
 
 
+_OWN = re.compile(
+    r"(?!specdec-sidechannels/)[a-z0-9][a-z0-9.-]*(?:/[a-z0-9][a-z0-9.-]*)*/payload/[1-9][0-9]*"
+)
+
+
+def is_own(schema_id: str) -> bool:
+    """Whether a schema id is that of somebody else's payloads, such as some-lab/payload/1."""
+    return len(schema_id) <= 200 and _OWN.fullmatch(schema_id) is not None
+
+
 @cache
 def obeyed(schema_id: str) -> Mapping[str, Any]:
     """The schema that a document with this schema id obeys."""
     if schema_id in BESIDE:
         return _read(BESIDE[schema_id])
+    if is_own(schema_id):
+        return _opened(schema_id)
     return {"$ref": kinds()[schema_id], "$defs": schema()["$defs"]}
+
+
+def _opened(schema_id: str) -> Mapping[str, Any]:
+    """The envelope alone: what a measured payload holds at least; members of its owner's may stand beside."""
+    definitions = dict(schema()["$defs"])
+    measured, leaf = definitions["Measured"], definitions["Leaf"]
+    named = {**measured["properties"], "schema": {"const": schema_id}}
+    definitions["Leaf"] = {**leaf, "additionalProperties": True}
+    return {**measured, "properties": named, "additionalProperties": True, "$defs": definitions}
 
 
 @cache

@@ -21,5 +21,5 @@ class Payload(Document):
 
 def read(root: Path, path: str) -> Payload:
     """Read the payload at a path relative to the root; raises Refused with the place of what is wrong."""
-    found = document.read(root, path, envelope.kinds())
+    found = document.read(root, path, envelope.kinds(), own=True)
     return Payload(found.path, found.data, found.root)
