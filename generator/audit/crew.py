@@ -24,6 +24,8 @@ LARGE = 64
 """Pages from which a second process saves more than it costs."""
 
 ALL = 2**31 - 1
+ROOM = 1 << 20
+"""Bytes of paths that may wait to be read."""
 
 Read = Callable[[str], "tuple[bytes, Reading] | None"]
 """From the path of a page to its bytes and what they say."""
@@ -81,12 +83,15 @@ class _Worker:
         context = multiprocessing.get_context("fork")
         self._paths: list[str] = []
         self._progress = _Progress(context.Lock(), context.RawArray("i", [0, ALL]))
-        self._near, far = multiprocessing.Pipe()
-        process = context.Process(target=_work, args=(read, self._near, far, self._progress), daemon=True)
+        asked, self._ask = _pipe()
+        self._told, tell = _pipe()
+        ends = (asked, tell, self._ask, self._told)
+        process = context.Process(target=_work, args=(read, self._progress, *ends), daemon=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries; the child starts none
             process.start()
-        far.close()
+        asked.close()
+        tell.close()
 
     def give(self, path: str) -> None:
         self._paths.append(path)
@@ -94,7 +99,7 @@ class _Worker:
 
     def tell(self, path: str | None) -> None:
         with suppress(OSError):  # a process that died: its pages are read by this one
-            self._near.send(path)
+            self._ask.send(path)
 
     def take_back(self) -> str | None:
         """The last path that the process has not begun, which it now leaves alone."""
@@ -103,12 +108,13 @@ class _Worker:
 
     def found(self) -> dict[str, Ahead]:
         try:
-            found: dict[str, Ahead] = self._near.recv()
+            found: dict[str, Ahead] = self._told.recv()
             return found
         except (OSError, EOFError):
             return {}
         finally:
-            self._near.close()
+            self._ask.close()
+            self._told.close()
 
 
 @dataclass(frozen=True)
@@ -145,13 +151,27 @@ def _read_one(read: Read, path: str) -> dict[str, Ahead]:
     return {} if result is None else {path: Ahead(sha256(result[0]).digest(), result[1])}
 
 
-def _work(read: Read, near: Connection, far: Connection, progress: _Progress) -> None:
-    near.close()
+def _pipe() -> tuple[Connection, Connection]:
+    """The reading and the writing end of a pipe with room for the paths of a large site.
+
+    Whoever writes into a full one waits, and that would be the process that writes the pages.
+    """
+    reading, writing = multiprocessing.Pipe(duplex=False)
+    with suppress(ImportError, AttributeError, OSError):  # not on this system, or not so large
+        import fcntl
+
+        fcntl.fcntl(writing.fileno(), fcntl.F_SETPIPE_SZ, ROOM)
+    return reading, writing
+
+
+def _work(read: Read, progress: _Progress, asked: Connection, tell: Connection, *others: Connection) -> None:
+    for end in others:
+        end.close()
     found: dict[str, Ahead] = {}
     with suppress(EOFError, OSError):  # the process that gave the paths is gone
         place = 0
-        while (path := far.recv()) is not None:
+        while (path := asked.recv()) is not None:
             if progress.first(place):
                 found |= _read_one(read, path)
             place += 1
-        far.send(found)
+        tell.send(found)

@@ -102,6 +102,17 @@ def test_what_no_process_has_begun_is_read_by_the_one_that_waits() -> None:
     assert len(set(readers)) == len(readers)
 
 
+def test_who_gives_paths_does_not_wait_for_who_reads_them() -> None:
+    def slow(path: str) -> None:
+        time.sleep(30)
+
+    crew = Crew(slow, 1)
+    started = time.monotonic()
+    for index in range(5000):
+        crew.give(f"findings/a-page-of-some-length-{index}.html")
+    assert time.monotonic() - started < 20
+
+
 def test_each_place_is_taken_once_from_either_end() -> None:
     progress = crews._Progress(multiprocessing.Lock(), multiprocessing.RawArray("i", [0, crews.ALL]))
     assert [progress.first(0), progress.first(1)] == [True, True]
