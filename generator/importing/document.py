@@ -9,7 +9,9 @@ from generator.record import strict
 from generator.record.encoding import decoded
 from generator.record.tree import Node, grow
 
-BESIDE = frozenset("name value unit params options metadata group description method".split())
+BESIDE = frozenset(
+    ["name", "value", "unit", "params", "options", "metadata", "group", "description", "method"]
+)
 """What may stand beside a value in an object that is one number."""
 
 INTERVAL = ("low", "high", "level")

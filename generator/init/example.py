@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from generator.record.version import DISTRIBUTION, installed
 from generator.record import repository
+from generator.record.version import DISTRIBUTION, installed
 
 PATH = "payloads/example/tree.json"
 

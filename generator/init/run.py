@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from generator.init import example
-from generator.record.version import installed
 from generator.record import repository, writing
+from generator.record.version import installed
 from generator.report.refusal import Refusal, Refused
 
 SHARED = ("findings.yml", ".pre-commit-config.yaml", ".gitignore")
