@@ -21,7 +21,7 @@ def rows() -> list[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = Path(folder) / "ours", Path(folder) / "plain"
         record.write(ours, FINDINGS)
-        record.write_plain(plain, FINDINGS)
+        record.write_plain(plain, ours)
         build = _build(ours, "generator", "build", "--out")
         their = _build(plain, "mkdocs", "build", "-q", "--site-dir")
         build()

@@ -155,7 +155,7 @@ def checking(folder: Path) -> Cost:
 def verifying(folder: Path) -> tuple[Cost, Cost]:
     """Medians of `findings verify` on the site of that record and of plain mkdocs, numbers typed in."""
     root, plain = folder / "large", folder / "plain"
-    record.write_plain(plain, FINDINGS)
+    record.write_plain(plain, root)
     process(sys.executable, "-m", "generator", "build", "--root", str(root))()
     verify = process(sys.executable, "-m", "generator", "verify", "site", "--root", str(root))
     build = process(sys.executable, "-m", "mkdocs", "build", "-q", "-f", str(plain / "mkdocs.yml"))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from pathlib import Path
+from unittest import mock
 
 from engine.contract import store
 from engine.contract.payload import Leaf, Lexeme, Measured, Provenance
+from generator.render import site
+from generator.render.mark import payload_url
+from generator.render.sheet import Sheet
 
+_TRACES = re.compile(r"</?data\b[^>]*>|(?<=\s)(?:data-[a-z0-9-]+|id)=\"[^\"]*\"")
 NUMBERS = 20
 MKDOCS = """site_name: Synthetic record
 docs_dir: {docs}
@@ -38,17 +45,24 @@ def write(root: Path, findings: int) -> None:
         subprocess.run(["git", *identity, *command], cwd=root, check=True)
 
 
-def write_plain(root: Path, findings: int) -> None:
-    """The same pages without the generator: numbers typed in, payloads as code blocks."""
-    docs = root / "docs"
-    for folder in ("findings", "payloads/synthetic"):
-        (docs / folder).mkdir(parents=True)
-    (docs / "index.md").write_text("# Synthetic record\n\nWhat was found.\n")
+def write_plain(root: Path, ours: Path) -> None:
+    """Every page of a record at `ours` as plain Markdown: numbers typed in, payloads as blocks of text."""
+    (root / "docs").mkdir(parents=True)
     (root / "mkdocs.yml").write_text(MKDOCS.format(docs="docs", plugin="") + "nav:\n  - index.md\n")
-    for index in range(1, findings + 1):
-        (docs / f"findings/F-{index}.md").write_text(f"# F-{index}\n\n{_typed(index)}")
-        payload = store.dump(_payload(index))
-        (docs / f"payloads/synthetic/p{index}.md").write_text(f"# p{index}\n\n<pre>{payload}</pre>\n")
+    with mock.patch.object(Sheet, "mark", _typed):
+        made = site.build(ours)
+    shown = {payload_url(path): payload.data.decode() for path, payload in made.record.payloads.items()}
+    for source, page in made.pages.items():
+        file = root / "docs" / source
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = f"<pre>{shown[page.url]}</pre>" if page.url in shown else page.markdown
+        search = "" if page.searchable else "search:\n  exclude: true\n"
+        file.write_text(f"---\ntitle: {json.dumps(page.title)}\n{search}---\n\n# {page.title}\n\n{text}\n")
+
+
+def _typed(_: Sheet, html: str, plain_text: str = "", line: int = 0, column: int = 0) -> str:
+    """What a mark shows, without what traces it."""
+    return plain_text or _TRACES.sub("", html)
 
 
 def _payload(index: int) -> Measured:
@@ -87,12 +101,5 @@ def _finding(index: int) -> str:
         f'{{% statement "s{_letters(i)}" %}}The run kept '
         f"{{{{ a.results.n{_letters(i)} | places(2) }}}} tokens "
         f"where the text went on as before.{{% endstatement %}}"
-        for i in range(NUMBERS)
-    )
-
-
-def _typed(index: int) -> str:
-    return "\n\n".join(
-        f"The run kept {float(value(index, i)):.2f} tokens where the text went on as before."
         for i in range(NUMBERS)
     )
