@@ -148,7 +148,7 @@ def test_an_unknown_scheme_is_refused(parts: Parts) -> None:
 
 
 def test_the_big_little_decoder_never_falls_back_and_always_rolls_back_to_greedy(parts: Parts) -> None:
-    """A rollback threshold of zero leaves only tokens that are the target's likeliest: greedy is then kept."""
+    """A rollback threshold of zero leaves only the likeliest tokens of the target: greedy is then kept."""
     strict = scheme("bild", replace(parts, bild=bild.Settings(fallback=0.0, rollback=0.0, steps=5)))
     assert joined(decoded(strict, Request(PROMPTS[0], NEW, END))) == greedy(parts.target, PROMPTS[0])
 
