@@ -159,7 +159,7 @@
 
   function problem(error) {
     const field = inputs[error.field] && error.field !== "rates" ? named(error.field) : error.field;
-    return say(`error_${error.code}`, { field, least: shown(error.least), most: shown(error.most) });
+    return say(`error_${error.code}`, { field, from: shown(error.least), to: shown(error.most) });
   }
 
   function refuse(error) {
