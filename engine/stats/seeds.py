@@ -15,6 +15,7 @@ from engine.contract.seeds import Stream
 from engine.stats.bootstrap import Floats, Integers
 
 NORMAL_95 = 1.959964  # two-sided 95 % quantile of the normal law, six decimals
+AT_ONCE = 2**15  # runs that are looked up at once
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,31 @@ class Runs:
         count, seeds = self.above.shape
         if prompts < 1 or studies < 2:
             raise BadData(f"{studies} studies of {prompts} prompts", "show nothing.", "Ask for more.")
-        chosen = stream.below(count, studies * prompts)
-        pair = stream.below(seeds * (seeds - 1), studies * prompts)
-        first = pair // (seeds - 1)
-        second = (first + 1 + pair % (seeds - 1)) % seeds
-        one, two = (self._ratios(chosen, seed, (studies, prompts)) for seed in (first, second))
+        chosen = stream.below(count, studies * prompts).reshape(studies, prompts)
+        pair = stream.below(seeds * (seeds - 1), studies * prompts).reshape(studies, prompts)
+        pairs = np.arange(seeds * (seeds - 1))
+        first = pairs // (seeds - 1)
+        second = (first + 1 + pairs % (seeds - 1)) % seeds
+        one, two = (self._ratios(chosen, pair, seed) for seed in (first, second))
         return one - two
 
-    def _ratios(self, chosen: Integers, seed: Integers, shape: tuple[int, int]) -> Floats:
-        above, below = (side[chosen, seed].reshape(shape).sum(axis=1) for side in (self.above, self.below))
-        if below.min() <= 0:
+    def _ratios(self, chosen: Integers, pair: Integers, seed: Integers) -> Floats:
+        """The ratio of each study, where `seed` tells which one a pair takes. (studies,)
+
+        Both sides of a run are one complex number, so that they are looked up and added together: exact up
+        to 2**53. A part of the studies at a time stays within the cache.
+        """
+        seeds = self.above.shape[1]
+        runs = (self.above + 1j * self.below).ravel()
+        studies, prompts = chosen.shape
+        sums = np.empty(studies, dtype=np.complex128)
+        step = max(1, AT_ONCE // prompts)
+        for at in range(0, studies, step):
+            part = slice(at, at + step)
+            sums[part] = runs.take(chosen[part] * seeds + seed.take(pair[part])).sum(axis=1)
+        if sums.imag.min() <= 0:
             raise BadData("a study", "has nothing in the denominator.", "Too few prompts hold observations.")
-        ratios: Floats = above / below
+        ratios: Floats = sums.real / sums.imag
         return ratios
 
 
