@@ -12,7 +12,7 @@ from engine.decode.models import Chat
 
 INCOMPLETE = "\N{REPLACEMENT CHARACTER}"
 LONGEST = 4
-"""Tokens after which an incomplete end is sent as it is: no code point has more bytes."""
+"""An incomplete end of this many tokens is sent as it is: no code point has more bytes."""
 
 
 class Deltas:
@@ -24,29 +24,25 @@ class Deltas:
     def push(self, tokens: Sequence[int]) -> str:
         """Take a round; returns the text that can be sent now, which may be empty."""
         self.pending += tokens
-        text = self._unsent()
-        if text.endswith(INCOMPLETE) and not self._hopeless():
-            return ""
-        self.sent, self.pending = self.pending, []
-        return text
+        for held in range(min(LONGEST, len(self.pending) + 1)):
+            ready = self.pending[: len(self.pending) - held]
+            if not self._text(ready).endswith(INCOMPLETE):
+                return self._send(ready)
+        return self._send(self.pending)
 
     def finish(self) -> str:
         """What is left when the answer ends, incomplete or not."""
-        text = self._unsent()
-        self.sent, self.pending = self.pending or self.sent, []
+        return self._send(self.pending)
+
+    def _send(self, ready: list[int]) -> str:
+        text = self._text(ready)
+        if ready:
+            self.sent, self.pending = ready, self.pending[len(ready) :]
         return text
 
-    def _hopeless(self) -> bool:
-        """Whether the last tokens alone are incomplete already, beyond what one code point can need."""
-        last = self.pending[-LONGEST:]
-        return len(last) == LONGEST and all(self.chat.text([token]).startswith(INCOMPLETE) for token in last)
-
-    def _unsent(self) -> str:
-        """The pending tokens' text, read after the tokens before them, on which spaces may depend."""
-        if not self.pending:
-            return ""
-        before = self.chat.text(self.sent)
-        return self.chat.text([*self.sent, *self.pending])[len(before) :]
+    def _text(self, ready: list[int]) -> str:
+        """The text of tokens, read after those sent before them, on which spaces may depend."""
+        return self.chat.text([*self.sent, *ready])[len(self.chat.text(self.sent)) :]
 
 
 def sizes(chat: Chat, tokens: Sequence[int], counts: Sequence[int]) -> tuple[int, ...]:
