@@ -418,7 +418,9 @@ def live_check(
         for index, prompt in enumerate(ids):
             look = recorded(passages[arm][index].rows[0])
             capacity = len(prompt) + new + settings.draft_length
-            draft = SteeredDraft(side.pair.draft, capacity, fitted, look, len(prompt), side.pair.named)
+            draft = SteeredDraft(
+                side.pair.draft, capacity, fitted=fitted, look=look, prompt=len(prompt), named=side.pair.named
+            )
             made = decode(
                 side.pair.target, draft, prompt, length=settings.draft_length, new_tokens=new, end=end
             )

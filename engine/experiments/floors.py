@@ -193,7 +193,9 @@ class Prices:
         pair, new = self.side.pair, self.settings.clock_new_tokens
         length, capacity = self.conversion.draft_length, len(prompt) + new + self.conversion.draft_length
         tap = Tap(pair.target, self.side.source.constants)
-        steered = TappedDraft(pair.draft, capacity, fitted, lambda _: None, len(prompt), pair.named)
+        steered = TappedDraft(
+            pair.draft, capacity, fitted=fitted, look=lambda _: None, prompt=len(prompt), named=pair.named
+        )
         arms = ((pair.target, ModelDraft(pair.draft, capacity)), (tap.target, steered.follow(tap)))
         out, made = [], []
         for target, draft in arms:

@@ -41,7 +41,7 @@ def _softmax(logits: Floats) -> Floats:
     return out
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SteeredDraft(ModelDraft):
     """A draft model whose law a mechanism changes from the stream at every round."""
 

@@ -195,7 +195,7 @@ def test_greedy_live_decoding_with_a_steered_draft_gives_the_targets_text(
     prompt = fitted["prompts"][0]
     own = generate(pair.target, [Row(tuple(prompt))], new_tokens=20, end=-1).texts[0]
     look = recorded(fitted["passages"][0].rows[0])
-    draft = SteeredDraft(pair.draft, 40, fitted[name], look, len(prompt), pair.named)
+    draft = SteeredDraft(pair.draft, 40, fitted=fitted[name], look=look, prompt=len(prompt), named=pair.named)
     assert decode(pair.target, draft, prompt, length=3, new_tokens=20, end=-1).tokens == own
 
 
@@ -206,7 +206,9 @@ def test_live_laws_are_those_of_the_replay(name: str, pair: Pair, fitted: dict[s
     start = 5
     for offset in range(3):
         look = partial(lambda given, _: given, passage.rows[offset][start - 1 :][:1])
-        draft = SteeredDraft(pair.draft, 60, fitted[name], look, len(prompt), pair.named)
+        draft = SteeredDraft(
+            pair.draft, 60, fitted=fitted[name], look=look, prompt=len(prompt), named=pair.named
+        )
         wanted = conversion.chances(passage, pair.heads, fitted[name])[start + offset, offset]
         law = forced(draft, [*prompt, *text[:start]], text[start : start + offset], offset)
         token = text[start + offset]
@@ -231,11 +233,15 @@ def test_sampled_live_proposals_carry_the_law_they_were_drawn_from(
 ) -> None:
     prompt = fitted["prompts"][0]
     look = recorded(fitted["passages"][0].rows[0])
-    draft = SteeredDraft(pair.draft, 40, fitted["bias"], look, len(prompt), pair.named)
+    draft = SteeredDraft(
+        pair.draft, 40, fitted=fitted["bias"], look=look, prompt=len(prompt), named=pair.named
+    )
     made = decode(pair.target, draft, prompt, length=3, new_tokens=20, end=-1, draws=Draws(3, "live"))
     assert len(made.tokens) == 20
     plain = ModelDraft(pair.draft, 40).propose([*prompt, 4], 3, Stream(1, "x"))
-    bent = SteeredDraft(pair.draft, 40, fitted["bias"], look, len(prompt), pair.named)
+    bent = SteeredDraft(
+        pair.draft, 40, fitted=fitted["bias"], look=look, prompt=len(prompt), named=pair.named
+    )
     steered = bent.propose([*prompt, 4], 3, Stream(1, "x"))
     assert plain.probability is not None and steered.probability is not None
     assert np.allclose(steered.probability.sum(axis=1), 1.0)
