@@ -14,6 +14,7 @@ from engine.coding.census_cli import census
 from engine.coding.cli import lockstep
 from engine.contract.errors import EngineError, UnknownName
 from engine.lab_cli import lab
+from engine.spill.cli import spill
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -165,6 +166,7 @@ cli.add_command(lockstep)
 cli.add_command(amber)
 cli.add_command(census)
 cli.add_command(lab)
+cli.add_command(spill)
 
 
 def _writable(folder: Path) -> None:

@@ -267,7 +267,68 @@ EXPERIMENTS = (
     Row(
         name="spill-traces",
         record="spill",
-        question="Does the packet stream of a server on loopback tell what was asked?",
+        place="engine.experiments.spill_traces:SpillTraces",
+        question="What does each scheme send, round by round?",
+        models=("smollm2", "smollm2-draft", "smollm2-eagle"),
+        minutes=220,
+        payloads=("spill/traces",),
+    ),
+    Row(
+        name="spill-datastore",
+        record="spill",
+        place="engine.experiments.spill_datastore:SpillDatastore",
+        question="What do tokens a round give away about datastore and settings?",
+        models=("smollm2", "smollm2-eagle"),
+        minutes=12,
+        payloads=("spill/datastore",),
+    ),
+    Row(
+        name="spill-availability",
+        record="spill",
+        place="engine.experiments.spill_availability:SpillAvailability",
+        question="How far do tokens a check fall when no draft can foresee the answer?",
+        models=("smollm2", "smollm2-draft", "smollm2-eagle"),
+        minutes=15,
+        payloads=("spill/availability",),
+    ),
+    Row(
+        name="spill-attack",
+        record="spill",
+        question="Does the packet stream tell which prompt was asked, and is it speculation that tells?",
+        place="engine.experiments.spill_attack:SpillAttack",
+        models=("smollm2", "smollm2-draft", "smollm2-eagle"),
+        minutes=60,
+        payloads=(
+            *(f"spill/attack-exp{n}-{kind}" for n in (1, 2, 3) for kind in ("bytes", "counts")),
+            *(f"spill/attack-{name}" for name in ("controls", "curves", "power")),
+        ),
+    ),
+    Row(
+        name="spill-mitigations",
+        record="spill",
+        question="What hides the rounds from a listener, and what does it cost?",
+        place="engine.experiments.spill_mitigations:SpillMitigations",
+        models=("smollm2", "smollm2-draft", "smollm2-eagle"),
+        minutes=20,
+        payloads=tuple(
+            f"spill/mitigations-{scheme}-t-{temperature}"
+            for scheme in ("plain", "lookup", "draft", "rest", "eagle", "lade", "bild")
+            for temperature in ("0-3", "1-0")
+        ),
+    ),
+    Row(
+        name="spill-wire",
+        record="spill",
+        question="Is what a listener reads on the wire what the traces say?",
+        place="engine.experiments.spill_wire:SpillWire",
+        models=("smollm2", "smollm2-draft"),
+        minutes=30,
+        payloads=("spill/wire",),
+    ),
+    Row(
+        name="spill-llama-cpp",
+        record="spill",
+        question="Do the rounds of a server that is not ours show on the wire?",
     ),
     Row(
         name="spill-vllm",
