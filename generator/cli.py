@@ -380,6 +380,29 @@ def import_(
         click.echo(line)
 
 
+@main.command()
+@_root
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new or empty folder.")
+def export(root: Path | None, out: Path) -> None:
+    """Write the record for other machines: RO-Crate, PROV, assertions, identifiers, and one archive."""
+    found = _found(root)
+    try:
+        from generator.export import run
+        from generator.export.contents import Undated
+    except ImportError as missing:
+        _misuse(f"{missing.name} is not installed: pip install 'specdec-sidechannels[export]'.")
+    folder = (found / out).resolve()
+    with _building():
+        try:
+            written = run.export(found, folder)
+        except (run.Misuse, Undated) as misuse:
+            _misuse(str(misuse))
+        except OSError as error:
+            _misuse(f"{error.filename} cannot be written: {error.strerror}.")
+    click.echo(f"{len(written)} files in {folder / run.FOLDER} and {folder / run.ARCHIVE}; to check a copy:")
+    click.echo(f"cd {folder / run.FOLDER} && sha256sum --check --quiet {run.SUMS}")
+
+
 main.add_command(lane)
 
 

@@ -7,12 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from html import unescape
 
 from generator.audit import stylesheet, surface
 from generator.audit.address import resolve
 from generator.audit.coverage import Used
-from generator.audit.folder import File, Folder
+from generator.audit.folder import PAGES, File, Folder
 from generator.audit.reading import Context, Echo
 from generator.audit.texts import place, spans, wrong
 from generator.audit.tokens import BLOCKS, Malformed, tokens
@@ -22,10 +23,14 @@ SEARCH = re.compile(r"(?:^|/)search_index\.js(?:on)?$")
 SCRIPT = "var __index = "
 """What the offline form of the search index puts in front of it."""
 
+KNOWN = "assets/known.js"
+"""The script that tells a browser which files the record knows."""
+
 TEXTS = frozenset({".txt", ".md"})
 
 _LINK = re.compile(r"<link\b[^<>]*\shref=\"([^\"]*)\"")
 _CARRIED = re.compile(r'findings\.carry\(("(?:[^"\\]|\\.)*"),("(?:[^"\\]|\\.)*")\);\n')
+_KNOWN = re.compile(r"findings\.know\((\{[^\n]*\})\);\n")
 
 
 @dataclass
@@ -52,10 +57,10 @@ class Beside:
             self._markup(file)
         elif suffix in TEXTS:
             self._plain(file)
-        elif suffix == ".json" and file.path.startswith("payloads/"):
-            self._copy(file)
-        elif suffix == ".js" and file.path.startswith("payloads/"):
-            self._carried(file)
+        elif file.path == KNOWN:
+            self._known(file)
+        elif file.path.startswith("payloads/") and suffix not in PAGES:
+            self._carried(file) if suffix == ".js" else self._copy(file)
 
     def _search(self, file: File) -> None:
         """The search index repeats passages of pages, stripped of their marks."""
@@ -159,6 +164,20 @@ class Beside:
             self.folder.refuse(
                 file.path, "payload-changed", f"The script does not carry {path} of the repository."
             )
+
+    def _known(self, file: File) -> None:
+        """The list of files that the record knows, for readers who hold one: digests of payloads, no more."""
+        known = _KNOWN.fullmatch(self.folder.read(file) or "")
+        try:
+            present = json.loads(known[1])["present"] if known else None
+            same = present is not None and all(
+                sha256((self.context.evidence.root / path).read_bytes()).hexdigest() == digest
+                for path, digest in present.items()
+            )
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            same = False
+        if not same:
+            self.folder.refuse(file.path, "payload-changed", "The script knows files that the record lacks.")
 
 
 def _passages(written: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ upwards, so that heights count from the top.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,11 +24,19 @@ _FRAME = {"class": "drawing", "preserveaspectratio": "none"}
 _BESIDE = {**_FRAME, "viewbox": "0 0 1000 100", "aria-hidden": "true", "focusable": "false"}
 _ALONE = {**_FRAME, "viewbox": "0 0 1000 1000", "role": "img"}
 
+_VEILED = re.compile(r"\bclass\s*=\s*(?:\"[^\"<>&]*&|'[^'<>&]*&)", re.IGNORECASE)
+
 Paths = list[tuple[str, str]]
 
 
 def judge(html: str, evidence: Evidence) -> Iterator[Placed]:
     """What is drawn elsewhere than its numbers say; nothing on a page without drawings."""
+    for veiled in _VEILED.finditer(html):
+        if html.rfind("<", 0, veiled.start()) > html.rfind(">", 0, veiled.start()):
+            message = (
+                "A class is written as it is read: a character reference in it hides what the element is."
+            )
+            yield misdrawn(veiled.start(), message, "bad-page")
     if "data-figure" not in html and "drawing" not in html:
         return
     for offset in astray(html):

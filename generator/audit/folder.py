@@ -91,16 +91,16 @@ class Folder:
         data = self.data(file)
         return None if data is None else self.decode(file, data)
 
-    def data(self, file: File) -> bytes | None:
+    def data(self, file: File, limit: int = PAGE_LIMIT) -> bytes | None:
         """The bytes of a file of the site, None where it was refused."""
         try:
             with file.real.open("rb") as opened:
-                data = opened.read(PAGE_LIMIT + 1)
+                data = opened.read(limit + 1)
         except OSError as error:
             self.refuse(file.path, "bad-page", f"The file cannot be read: {error.strerror}.")
             return None
-        if len(data) > PAGE_LIMIT:
-            self.refuse(file.path, "too-large", f"The audit reads files of at most {PAGE_LIMIT} bytes.")
+        if len(data) > limit:
+            self.refuse(file.path, "too-large", f"The audit reads files of at most {limit} bytes.")
             return None
         return data
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from html import unescape
 
-from generator.audit import drawing, mark, note, rule, surface, verbatim
+from generator.audit import drawing, mark, note, published, rule, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
 from generator.audit.coverage import RULES
@@ -63,6 +63,7 @@ class Reader:
         self._illustration = False
         self._spans: list[Callable[[], None] | None] = []
         self._proofs: list[Proof] = []
+        self._published: dict[str, dict[str, object]] = {}
 
     def read(self) -> Reading:
         """Judge the whole page; never raises."""
@@ -78,6 +79,8 @@ class Reader:
         except Malformed as error:
             self.texts.refuse(error.offset, "bad-page", str(error))
         self._flush()
+        self._settle_linked()
+        self.reading.published = published.digest(self._published)
         for found in self._further():
             self.texts.refuse(found.offset, found.code, found.message)
 
@@ -161,6 +164,13 @@ class Reader:
     def _text(self, source: str, start: int) -> None:
         text = unescape(source) if "&" in source else source
         self._flow.add(Piece(text, start, source, code=self._code > 0))
+
+    def _settle_linked(self) -> None:
+        """Values of the linked data are those of the numbers that they name."""
+        for offset, name, value in self.texts.linked:
+            if self._published.get(name, {}).get("shown") != value:
+                message = f'"{value[:40]}" is not what this page shows at #{name[:80]}.'
+                self.texts.refuse(offset, "untraced-number", message)
 
     # Elements
 
@@ -272,6 +282,8 @@ class Reader:
         if proof.kind == "text":
             self.reading.exempt["quoted text", given["data-src"]] += 1
         self._proofs.append(proof)
+        if "id" in given and proof.kind in ("number", "derived"):
+            self._published[given["id"]] = published.entry(given, text)
         stands = TEXT if proof.kind == "text" else NUMBER
         self._flow.add(Piece(stands, token.start(), stands, shown=text or " ", percent=proof.percent))
         return True

@@ -89,6 +89,8 @@ class Reading:
     links: list[Link] = field(default_factory=list)
     echoes: list[Echo] = field(default_factory=list)
     deferred: list[Deferred] = field(default_factory=list)
+    published: str = ""
+    """Digest of the numbers that can be cited by an address on this page."""
 
     def size(self) -> int:
         """How much is kept; it only ever grows."""

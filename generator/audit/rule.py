@@ -25,11 +25,17 @@ _BADGE = re.compile(
     r">(K-[0-9]+)</a>\s*<span class=\"(?:claim )?badge outcome outcome-([a-z-]+)\"[^<>]*>([^<>]*)<",
     re.IGNORECASE,
 )
+_OUTCOME = re.compile(r"<[a-z][^<>]*\bclass\s*=\s*[\"'][^\"'<>]*\boutcome-[^<>]*>", re.IGNORECASE)
 
 
 def judge(html: str, outcomes: Mapping[str, str]) -> Iterator[Placed]:
     """Badges of kill criteria that say another outcome than the rule of their source gives."""
-    for badge in _BADGE.finditer(html) if "badge outcome" in html else ():
+    badges = list(_BADGE.finditer(html)) if "outcome-" in html else []
+    for each in _OUTCOME.finditer(html) if "outcome-" in html else ():
+        if not any(badge.start() < each.start() < badge.end() for badge in badges):
+            message = "An outcome stands beside the link to its kill criterion, in the form of a badge."
+            yield Placed(each.start(), "verdict-mismatch", message)
+    for badge in badges:
         name, kind, words = badge.groups()
         expected = outcomes.get(name, "")
         if {kind, words.strip().replace(" ", "-")} != {expected}:

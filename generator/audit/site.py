@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
+from generator.audit import published
 from generator.audit.beside import Beside
 from generator.audit.comparison import Comparison
 from generator.audit.computed import NUMBERS, Sources
@@ -61,6 +62,7 @@ class Audit:
         self.read_pages(crew)
         beside = Beside(self.folder, self.context, self.exempt)
         beside.read()
+        self.settle_published()
         self.settle(beside.echoes)
         return self.report()
 
@@ -125,6 +127,14 @@ class Audit:
         Comparison(self.folder, self.readings).compare(echoes)
         if not self.folder.refusals:  # what is refused is not counted, and would be refused a second time
             self._settle_coverage()
+
+    def settle_published(self) -> None:
+        """The list of every number says what the pages say."""
+        for file in self.folder.judged():
+            if file.path == published.PATH and (data := self.folder.data(file, published.SIZE_LIMIT)):
+                pages = {path: each.published for path, each in self.readings.items()}
+                for code, message in published.faults(data, pages, self.context.evidence):
+                    self.folder.refuse(file.path, code, message)
 
     def _judged_pages(self) -> Iterator[Reading]:
         """The pages under judgement, as they were read."""

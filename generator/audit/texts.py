@@ -39,6 +39,8 @@ class Texts:
         self.shown_path = shown_path
         self.context = context
         self.reading = Reading(path)
+        self.linked: list[tuple[int, str, str]] = []
+        """Values of the linked data: offset, the id of the number that each names, what it says."""
 
     def refuse(self, offset: int, code: str, message: str, text: str | None = None) -> None:
         if len(self.reading.refusals) >= LIMIT:
@@ -152,7 +154,9 @@ class Texts:
     def linked_data(self, content: str, start: int) -> None:
         """JSON-LD: every string and number is read by machines as what the page says."""
         try:
-            texts = list(scalars(json.loads(content)))
+            data = json.loads(content)
+            self.linked += ((start, *each) for each in named(data))
+            texts = list(scalars(data))
         except (ValueError, RecursionError):
             self.refuse(start, "bad-page", "The linked data is not JSON.")
             return
@@ -181,11 +185,35 @@ def _starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
-def scalars(value: Any) -> Iterator[str]:
-    """Every string and number of a JSON value, as text."""
+def _names(item: Any) -> bool:
+    """Whether a part of the linked data is a value that names a number of its page."""
+    return (
+        isinstance(item, dict)
+        and item.keys() == {"@type", "@id", "value"}
+        and all(isinstance(each, str) for each in item.values())
+        and item["@type"] == "PropertyValue"
+        and item["@id"].startswith("#")
+    )
+
+
+def named(value: Any) -> Iterator[tuple[str, str]]:
+    """The values of a JSON value that name a number: its id, and what they say."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
+        if _names(item):
+            yield item["@id"][1:], item["value"]
+        elif isinstance(item, dict | list):
+            waiting.extend(item.values() if isinstance(item, dict) else item)
+
+
+def scalars(value: Any) -> Iterator[str]:
+    """Every string and number of a JSON value, as text, but for values that name a number of the page."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if _names(item):
+            continue
         if isinstance(item, dict):
             waiting.extend(inner for key, inner in item.items() if not key.startswith("@"))
         elif isinstance(item, list):

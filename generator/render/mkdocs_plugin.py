@@ -24,7 +24,7 @@ from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink
 
 from generator import audit
-from generator.render import coverage, disclosure
+from generator.render import coverage, disclosure, linked, numbers
 from generator.render import site as sites
 from generator.render.page import Page
 from generator.render.script import SCRIPT, WORKER
@@ -61,6 +61,7 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     whole: str
     crew: audit.Crew | None
     written: str
+    numbers: dict[str, dict[str, numbers.Entry]]
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """What the guarantees need, whatever the record's own configuration says."""
@@ -85,6 +86,7 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             log.info(text.line(warning, "warning: "))
         self.crew = audit.begin(self.root, Path(config.site_dir), len(self.site.pages))
         self.written = ""
+        self.numbers = {}
         time = self.site.record.repository.head_time
         if time is not None:
             os.environ.setdefault("SOURCE_DATE_EPOCH", str(time))
@@ -148,7 +150,11 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
 
     @event_priority(-100)
     def on_post_page(self, output: str, /, *, page: MkDocsPage, config: MkDocsConfig) -> str:
-        """Let the page that was written before this one be read already."""
+        """Say what the page holds to machines too; let the one before it be read already."""
+        made = self._made(page)
+        if made:
+            entries = self.numbers[page.file.dest_uri] = numbers.listed(output)
+            output = output.replace("</head>", f"{linked.script(self.site.record, made, entries)}</head>", 1)
         if self.crew and self.written:
             self.crew.give(self.written)
         self.written = page.file.dest_uri
@@ -159,6 +165,8 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         """Audit the finished site by the auditor's own reading, then the page that says what that covered."""
         folder = Path(config.site_dir)
         _search_from_files(folder)
+        data = numbers.document(self.numbers, self.site.record.payloads)
+        (folder / numbers.PATH).write_bytes(data)
         audited = audit.Audit(self.root, folder)
         self.report = audited.run(self.crew)
         if not self.report.refusals:
