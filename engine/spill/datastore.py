@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
 from engine.contract.errors import UnknownName
@@ -80,6 +79,8 @@ def guessed_ngram(counts: Sequence[int]) -> int:
 
 
 def guessed_guesses(rates: Sequence[tuple[int, float]]) -> int:
-    """G of a lookahead decoder: of (sentences that begin alike, tokens a round), before the worst fall."""
-    falls = [(before[1] / after[1], before[0]) for before, after in pairwise(rates)]
-    return max(falls)[1]
+    """G of a lookahead decoder: of (sentences that begin alike, tokens a round), that of the highest rate.
+
+    Up to G of them the pool knows how each goes on; beyond, some are missed in every turn.
+    """
+    return max(rates, key=lambda rate: (rate[1], rate[0]))[0]

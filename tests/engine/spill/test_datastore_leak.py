@@ -62,8 +62,8 @@ def test_n_is_guessed_from_a_text_that_repeats_one_token(target: Llama, ngram: i
     assert datastore.guessed_ngram(counts) == ngram
 
 
-def test_g_is_where_tokens_a_round_fall_worst() -> None:
-    assert datastore.guessed_guesses([(1, 3.0), (2, 2.9), (3, 2.8), (4, 1.3), (5, 1.2)]) == 3
+def test_g_is_the_number_of_sentences_after_which_tokens_a_round_fall() -> None:
+    assert datastore.guessed_guesses([(1, 3.0), (2, 3.2), (3, 3.2), (4, 3.1), (5, 1.2)]) == 3
 
 
 @pytest.mark.parametrize("guesses", [2, 3, 4])
