@@ -111,10 +111,9 @@ def test_the_crate_obeys_its_shapes_and_one_without_a_digest_does_not(exported: 
 def trail_graph(root: Path) -> Graph:
     trail = ProvDocument.deserialize(root / "out/record/prov.json", format="json")
     graph = Graph()
-    for triple in (
-        Dataset().parse(data=trail.serialize(format="rdf", rdf_format="trig"), format="trig").quads()
-    ):
-        graph.add(triple[:3])
+    written = trail.serialize(format="rdf", rdf_format="trig")
+    for quad in Dataset().parse(data=written, format="trig").quads():
+        graph.add(quad[:3])
     return graph
 
 
@@ -126,7 +125,7 @@ def test_the_trail_has_payloads_made_by_runs_and_numbers_quoted_from_them(
     assert ok, text
     numbers = json.loads((exported / "out/record/numbers.json").read_text())["pages"]
     read = sum("path" in entry for entries in numbers.values() for entry in entries.values())
-    assert len(set(graph.subjects(PROV.wasQuotedFrom))) == read > 0
+    assert len(set(graph.subjects(PROV.qualifiedQuotation))) == read > 0
     graph.remove((None, PROV.wasGeneratedBy, None))
     assert not conforms(graph)[0]
 
