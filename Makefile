@@ -7,7 +7,7 @@ CONSTRAINTS := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve test browser lint record record-compare bench clean
+.PHONY: site serve smoke test browser lint record record-compare bench clean
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -15,6 +15,9 @@ site: $(VENV)/.site        ## build and audit the published site
 
 serve: $(VENV)/.site       ## browse it, rebuilt as you edit
 	$(BIN)/findings serve
+
+smoke: $(VENV)/.site       ## the wheel alone, in a fresh environment outside the repository
+	tests/clean_install.sh $(BIN)/python
 
 test: $(VENV)/.test browser ## everything that must hold: models, lint, types, layers, tests, planted faults
 	$(BIN)/engine fetch smollm2
