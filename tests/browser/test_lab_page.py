@@ -1,0 +1,273 @@
+"""The lab in a real browser, from a file: it computes as Python does, asks before it tells, keeps notes."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import lxml.html
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from engine import lab
+from engine.lab_cli import SCHEMA
+
+ROOT = Path(__file__).parents[2]
+EDITIONS = ("lab.html", "lab.de.html")
+
+
+@pytest.fixture(params=EDITIONS)
+def edition(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def page(watched, site: Path):
+    watched.open((site / "lab.html").as_uri())
+    watched.page.wait_for_selector("#lab-found svg")
+    yield watched.page
+    assert watched.complaints == [] and watched.elsewhere == []
+
+
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
+
+
+def saved(page, name: str) -> str:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name).click()
+    return Path(download.value.path()).read_text("utf-8")
+
+
+def fill(page, **values: Any) -> None:
+    for name, value in values.items():
+        page.fill(f"#lab-{name}", str(value))
+    page.wait_for_timeout(300)
+
+
+def test_two_hundred_random_settings_are_computed_as_in_python(page) -> None:
+    rng = random.Random(21)
+    asked = [
+        {
+            "draft_length": rng.randint(0, 16),
+            "acceptance": rng.random(),
+            "draft": rng.uniform(0, 40),
+            "verify": rng.uniform(1, 90),
+            "growth": rng.random(),
+            "plain": rng.uniform(1, 90),
+            "rounds": 20 * rng.randint(1, 20),
+            "seed": rng.randrange(2**32),
+            "mode": rng.choice(["constant", "spread"]),
+        }
+        for _ in range(200)
+    ]
+    told = page.evaluate("asked => asked.map((each) => Lab.text(Lab.report(each)))", asked)
+    assert told == [lab.text(lab.report(each)) for each in asked]
+
+
+def test_the_report_of_the_form_is_that_of_python(page) -> None:
+    fill(page, acceptance="1", rounds="100")
+    text = saved(page, "Export the report (JSON)")
+    assert text == lab.text(lab.report({"acceptance": 1, "rounds": 100}))
+    validator("report").validate(json.loads(text))
+    facts = page.text_content("#lab-found dl")
+    assert "formula5" in facts and "simulation5" in facts and "52 ms" in facts
+
+
+def test_it_says_slower_in_words_and_refuses_with_the_limits(page) -> None:
+    fill(page, acceptance="0,1")
+    assert page.text_content("#lab-verdict").startswith("Slower than without")
+    fill(page, acceptance="1.5")
+    assert page.text_content("#lab-verdict") == "Acceptance: give a number from 0 to 1."
+    assert page.get_attribute("#lab-acceptance", "aria-invalid") == "true"
+    assert page.locator("#lab-found svg").count() == 0
+
+
+def test_a_setting_in_the_address_comes_back_and_crosses_editions(page, site: Path) -> None:
+    fill(page, acceptance="0.25", draft_length="3")
+    address = page.evaluate("location.href")
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("#lab-found svg")
+    assert (page.input_value("#lab-acceptance"), page.input_value("#lab-draft_length")) == ("0.25", "3")
+    page.click("[data-edition-link]")
+    page.wait_for_selector("#lab-found svg")
+    assert page.input_value("#lab-acceptance") == "0.25"
+    assert page.text_content("#lab-verdict").startswith("Langsamer als ohne")
+    assert page.get_attribute("article", "lang") == "de"
+
+
+@pytest.mark.parametrize("name", ["draft-greedy", "draft-sampled", "lookup-greedy", "lookup-sampled"])
+def test_a_preset_brings_the_measured_rates(page, name: str) -> None:
+    at = json.loads((ROOT / f"payloads/acceptance/{name}.json").read_text("utf-8"))["results"]["length_4"]
+    page.click(f"[data-preset={name}] button")
+    found = json.loads(saved(page, "Export the report (JSON)"))
+    kept = [at[f"rounds_keeping_{k}"]["value"] for k in range(5)]
+    assert found["acceptance"]["joint"] == pytest.approx([sum(kept[k:]) for k in range(1, 5)], rel=1e-12)
+    assert found["expected"] == pytest.approx(at["tokens_per_check"]["value"], abs=0.02)
+
+
+def test_what_is_pasted_is_read_or_refused(page) -> None:
+    page.get_by_role("button", name="Load an example").click()
+    assert page.input_value("#lab-rates") == "0.62, 0.41, 0.26"
+    page.fill("#lab-text", '{"acceptance_histogram": {"0": 1, "1": 1}}')
+    page.get_by_role("button", name="Read what is pasted").click()
+    assert page.input_value("#lab-rates") == "0.5"
+    page.fill("#lab-text", "<img src=x onerror=alert(1)>")
+    page.get_by_role("button", name="Read what is pasted").click()
+    assert "no list of rates" in page.text_content("#lab-paste [role=status]")
+
+
+def test_a_shortened_table_says_so_and_a_whole_one_too(page) -> None:
+    shown = page.locator("#lab-found tbody tr").count()
+    assert f"shortened: {shown} of 17 rows" in page.text_content("#lab-found details")
+    assert len(json.loads(saved(page, "Export the report (JSON)"))["curve"]) == 17
+    page.get_by_role("button", name="Load an example").click()
+    assert "The table is whole" in page.text_content("#lab-found details")
+
+
+def test_no_result_is_told_before_a_prediction(page) -> None:
+    section = page.locator("[data-exercise=all_kept]")
+    section.get_by_role("button").click()
+    assert section.locator("dl").count() == 0 and "prediction comes before" in section.inner_text()
+    section.locator("input").fill("4")
+    section.get_by_role("button").click()
+    told = section.locator("dl").inner_text()
+    assert re.search(r"formula\s+5\s", told) and re.search(r"Off by\s+−1\s", told)
+
+
+def test_the_exercises_tell_what_they_are_about(page) -> None:
+    for name, wanted in (
+        ("nothing_kept", [round(30 / 52, 3)]),
+        ("meaning", [3.0, 1.938]),
+        ("spread", [2.283, 1.938]),
+        ("budget", [2.533, 2.497]),
+    ):
+        section = page.locator(f"[data-exercise={name}]")
+        assert not section.locator("details p").is_visible()
+        section.locator("input").fill("2")
+        section.locator("button").click()
+        assert all(str(each).removesuffix(".0") in section.locator("dl").inner_text() for each in wanted), (
+            name
+        )
+    assert "larger draft wins" in page.locator("[data-exercise=budget]").inner_text()
+
+
+def test_stages_are_marked_by_entries_and_the_editions_share_them(page, site: Path) -> None:
+    mark = page.locator("#lab-contract [data-stage=investigate]")
+    assert "not marked" in mark.inner_text()
+    section = page.locator("[data-exercise=budget]")
+    section.locator("input").fill("2.5")
+    section.locator("button").click()
+    section.get_by_role("button", name="Write it down").click()
+    page.get_by_role("button", name="Add to the notebook").click()
+    assert "Transfer test" in page.text_content("#lab-notebook > [role=status]")
+    assert "not marked" in mark.inner_text()
+    page.fill("#lab-note-transfer", "Where verify grows, <b>long</b> drafts lose.")
+    page.get_by_role("button", name="Add to the notebook").click()
+    assert "marked by your notebook" in mark.inner_text()
+    book = json.loads(saved(page, "Export as JSON"))
+    validator("notebook").validate(book)
+    [entry] = book["entries"]
+    assert (entry["exercise"], len(entry["input"]), entry["code"]) == ("budget", 2, lab.CODE)
+    assert entry["discrepancy"] == pytest.approx(entry["observed"] - 2.5)
+    assert "**Transfer test" in saved(page, "Export as Markdown")
+    page.goto((site / "lab.de.html").as_uri())
+    assert "durch das Notizbuch belegt" in page.locator("#lab-contract [data-stage=investigate]").inner_text()
+    assert page.locator("#lab-entries b").count() == page.locator("#lab-entries p").count()
+    page.get_by_role("button", name="Leeren").click()
+    page.get_by_role("button", name="Noch einmal drücken").click()
+    assert "leer" in page.text_content("#lab-entries")
+    assert page.evaluate("JSON.parse(localStorage['specdec-lab-notebook']).entries") == []
+
+
+def test_the_keyboard_reaches_every_control(page) -> None:
+    page.focus("#lab-draft_length")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("2")
+    page.wait_for_timeout(300)
+    assert "36 ms" not in page.text_content("#lab-found") and "46 ms" in page.text_content("#lab-found")
+    page.focus("input[name=lab-mode][value=constant]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(300)
+    assert page.is_visible("#lab-kept") and not page.is_visible("#lab-acceptance")
+    assert (
+        page.evaluate("[...document.querySelectorAll('article [tabindex=\"-1\"]:not(data a)')].length")
+        == 0
+    )
+
+
+def test_every_field_has_a_name_with_its_unit(page) -> None:
+    named = page.evaluate(
+        """() => [...document.querySelectorAll('.lab-fields input')].map((each) =>
+             each.getAttribute('aria-labelledby').split(' ')
+               .map((id) => document.getElementById(id).textContent))"""
+    )
+    assert len(named) == len(lab.FIELDS) and all(name and unit for name, unit in named)
+
+
+def test_live_elements_are_empty_and_fields_bare_in_the_published_page(site: Path, edition: str) -> None:
+    root = lxml.html.parse(str(site / edition)).getroot()
+    live = root.xpath("//article//*[@data-live]")
+    assert live and not "".join(each.text_content() for each in live).strip()
+    assert root.xpath("//article//input | //article//textarea") == []
+
+
+def test_no_numeral_is_made_outside_what_is_live(watched, site: Path, edition: str) -> None:
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    for section in page.locator("[data-exercise]").all():
+        section.locator("input").fill("2")
+        section.locator("button").click()
+        section.locator("button.first").last.click()
+    page.click("[data-preset=draft-greedy] button")
+    page.fill("#lab-note-counterexample", "7 times")
+    page.locator("#lab-notebook button.first").click()
+    made = page.evaluate(
+        """() => { const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+             const texts = [];
+             for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+               const quiet = node.parentElement.closest("script, style, [data-live]");
+               if (!quiet && /[0-9]/.test(node.data)) texts.push(node.data.trim());
+             }
+             return texts; }"""
+    )
+    audited = re.sub(r"\s+", " ", lxml.html.parse(str(site / edition)).getroot().text_content())
+    assert [text for text in made if re.sub(r"\s+", " ", text) not in audited] == []
+    attributes = page.evaluate(
+        """() => ["aria-label", "title", "placeholder"].flatMap((name) =>
+             [...document.querySelectorAll(`article [${name}]`)]
+               .filter((each) => !each.closest("[data-live]") && !each.matches("data *"))
+               .map((each) => each.getAttribute(name))
+               .filter((text) => /[0-9]/.test(text)))"""
+    )
+    assert attributes == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(watched, site: Path, edition: str, scheme: str) -> None:
+    watched.page.emulate_media(color_scheme=scheme)
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    page.locator("[data-exercise=budget] input").fill("2")
+    page.locator("[data-exercise=budget] button").click()
+    page.click("#lab-found summary")
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in found] == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_scrolls_sideways(watched, site: Path, edition: str, width: int) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 800})
+    page = watched.open((site / edition).as_uri())
+    for mode in ("positions", "spread", "constant"):
+        page.check(f"input[name=lab-mode][value={mode}]")
+        page.wait_for_timeout(300)
+        excess = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert excess <= 0, mode
