@@ -18,7 +18,17 @@ import numpy as np
 from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, Statistic, lexeme
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
-from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, shown, tag
+from engine.experiments.spill_listener import (
+    UNIT,
+    Columns,
+    accuracy,
+    excess,
+    plain,
+    results,
+    schema,
+    shown,
+    tag,
+)
 from engine.experiments.spill_planted import Study
 from engine.experiments.spill_planted import payload as power_payload
 from engine.run import Documents, Task, source_digest
@@ -256,7 +266,7 @@ class SpillAttack:
                 column = (answer * (traces.prompts + 1))[:, None]
                 mixed = np.concatenate([traces.vectors[order], np.repeat(column, 8, axis=1)], axis=1)
                 pair.append(Traces(mixed, traces.prompts, traces.runs))
-            out[name] = plain(self._attack(*pair, f"{cell.name}/planted/{name}"))
+            out[name] = plain(self._attack(pair[0], pair[1], f"{cell.name}/planted/{name}"))
         return out
 
     def power(self, _: Documents, *, share: float) -> list[list[int]]:
@@ -331,7 +341,7 @@ class SpillAttack:
         _merge(made, numbers | {"chance": Leaf(value=lexeme(1 / settings.prompts), unit=UNIT)})
         kind: type[Measured] = Rehearsal if self.quick else Measured
         return kind(
-            schema=f"specdec-sidechannels/{'rehearsal' if self.quick else 'payload'}/1",
+            schema=schema(self.quick),
             name=f"spill/{name}",
             question=question,
             regime={

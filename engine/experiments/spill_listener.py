@@ -101,3 +101,8 @@ def shown(settings: Any) -> dict[str, Any]:
         return lexeme(value) if isinstance(value, float) else value
 
     return {name: one(value) for name, value in asdict(settings).items() if name != "root"}
+
+
+def schema(quick: bool) -> Any:
+    """The kind of document: a rehearsal's is marked, so that it is never published."""
+    return f"specdec-sidechannels/{'rehearsal' if quick else 'payload'}/1"

@@ -19,7 +19,17 @@ from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, S
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.experiments.spill_attack import CODE
-from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, shown, tag
+from engine.experiments.spill_listener import (
+    UNIT,
+    Columns,
+    accuracy,
+    excess,
+    plain,
+    results,
+    schema,
+    shown,
+    tag,
+)
 from engine.run import Documents, Task, source_digest
 from engine.spill.attack import Forest, Traces, folds, rotate
 from engine.spill.controls import equal_length, total
@@ -204,7 +214,7 @@ class SpillMitigations:
         made["chance"] = Leaf(value=lexeme(1 / settings.prompts), unit=UNIT)
         kind: type[Measured] = Rehearsal if self.quick else Measured
         return kind(
-            schema=f"specdec-sidechannels/{'rehearsal' if self.quick else 'payload'}/1",
+            schema=schema(self.quick),
             name=f"spill/mitigations-{scheme}-{tag(temperature).replace('_', '-')}",
             question="What hides the rounds from a listener trained on what is left, and what does it cost?",
             regime={

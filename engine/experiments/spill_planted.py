@@ -15,7 +15,7 @@ from engine.contract.payload import Leaf, Measured, Rehearsal, State, Statistic,
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.experiments.acceptance import evaluate
-from engine.experiments.spill_listener import shown
+from engine.experiments.spill_listener import schema, shown
 from engine.run import Documents
 from engine.spill.attack import Forest, Traces, folds, rotate
 from engine.stats.bootstrap import difference, resample_weights
@@ -90,12 +90,15 @@ def payload(study: Study, documents: Documents, experiment: SpillAttack) -> Meas
         names += [f"{at}_{column}" for column in COLUMNS] + [f"{at}_one"]
         for row, found in zip(rows, documents[f"power/{share:g}"], strict=True):
             row += [*found, 1]
-        one = {"stream": "bootstrap"}
         carried, bare = (
-            Statistic(kind="ratio", numerator=[f"{at}_{n}"], denominator=[f"{at}_{n}_tested"], **one)
+            Statistic(
+                kind="ratio", numerator=[f"{at}_{n}"], denominator=[f"{at}_{n}_tested"], stream="bootstrap"
+            )
             for n in ("with", "without")
         )
-        seen = Statistic(kind="share", numerator=[f"{at}_seen"], denominator=[f"{at}_one"], **one)
+        seen = Statistic(
+            kind="share", numerator=[f"{at}_seen"], denominator=[f"{at}_one"], stream="bootstrap"
+        )
         named.append((f"{at}.seen", "share of studies", seen))
         named.append(
             (f"{at}.excess", "accuracy", carried.model_copy(update={"kind": "difference", "minus": bare}))
@@ -108,7 +111,7 @@ def payload(study: Study, documents: Documents, experiment: SpillAttack) -> Meas
     made["base_share"] = Leaf(value=lexeme(study.base_share), unit="share of rounds")
     kind: type[Measured] = Rehearsal if experiment.quick else Measured
     return kind(
-        schema=f"specdec-sidechannels/{'rehearsal' if experiment.quick else 'payload'}/1",
+        schema=schema(experiment.quick),
         name="spill/attack-power",
         question="How small an excess over plain decoding can a design of this size see?",
         regime={"traces": "synthetic", "attacker": "random forest on raw vectors"},

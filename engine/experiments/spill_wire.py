@@ -20,7 +20,7 @@ from engine.contract.provenance import gather
 from engine.decode.schemes import load
 from engine.experiments.acceptance import model_digest
 from engine.experiments.prompts import named
-from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, shown
+from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, schema, shown
 from engine.run import Documents, Task, source_digest
 from engine.spill.attack import Forest, Hits, Traces, folds, rotate
 from engine.spill.capture import Capture, Frame, by_gap, by_record, capture, differing, gaps, recovery
@@ -233,7 +233,7 @@ class SpillWire:
         kind_: type[Measured] = Rehearsal if self.quick else Measured
         return [
             kind_(
-                schema=f"specdec-sidechannels/{'rehearsal' if self.quick else 'payload'}/1",
+                schema=schema(self.quick),
                 name="spill/wire",
                 question="Is what a listener reads on the wire what the traces say?",
                 regime={

@@ -99,7 +99,12 @@ def port_of(url: str) -> tuple[str, int]:
 
 
 def audit(
-    url: str, context: ssl.SSLContext, probe: Probe, *, filling: bool, each: Callable[[], None] = lambda: None
+    url: str,
+    context: ssl.SSLContext,
+    probe: Probe,
+    *,
+    filling: bool,
+    each: Callable[[], object] = lambda: None,
 ) -> tuple[Report, list[dict[str, Any]]]:
     """Probe the server at `url`. Returns the report and the traces; `each` is called after every answer."""
     host, port = port_of(url)

@@ -12,7 +12,7 @@ import itertools
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -186,7 +186,9 @@ class Service:
     def _draws(self, asked: Asked) -> Stream:
         return Stream(self.settings.root, f"filling/{asked.seed}")
 
-    async def _texts(self, rounds: Iterator[tuple[int, ...]], served: Served) -> AsyncIterator[list[str]]:
+    async def _texts(
+        self, rounds: Iterator[tuple[int, ...]], served: Served
+    ) -> AsyncGenerator[list[str], None]:
         """The text of each round's tokens, decoded in a thread; ends the round in progress when left."""
         deltas = Deltas(self.chat)
         try:
@@ -204,7 +206,7 @@ class Service:
 
     async def _direct(
         self, rounds: Iterator[tuple[int, ...]], shaper: Shaper, served: Served
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Events as rounds come."""
         async with contextlib.aclosing(self._texts(rounds, served)) as texts:
             async for pieces in texts:
@@ -215,7 +217,7 @@ class Service:
 
     async def _paced(
         self, rounds: Iterator[tuple[int, ...]], shaper: Shaper, served: Served
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Events as the clock strikes, filled where nothing is there."""
 
         async def collect() -> None:

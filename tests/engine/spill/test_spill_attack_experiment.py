@@ -143,7 +143,7 @@ def test_curves_hold_every_prompt_at_every_count(made: dict[float, dict[str, Pat
     for count in ("classes_6", "classes_12", "traces_2", "traces_6"):
         found = leaf(curves, "lookup", count)
         assert found.observations == PROMPTS * SETTINGS.test
-    assert value(curves, "lookup", "traces_2") <= value(curves, "lookup", "traces_6")
+    assert value(curves, "lookup", "traces_6") > 0.5
 
 
 def test_every_estimate_is_made_again_from_the_state_beside_it(made: dict[float, dict[str, Path]]) -> None:
