@@ -127,7 +127,7 @@ def named(model: Llama, logits: Tensor, ids: Tensor) -> Tensor:
     if model.head_tokens is None:
         at, there = ids, torch.ones_like(ids, dtype=torch.bool)
     else:
-        at = torch.searchsorted(model.head_tokens, ids).clamp(max=len(model.head_tokens) - 1)
+        at = torch.searchsorted(model.head_tokens, ids.contiguous()).clamp(max=len(model.head_tokens) - 1)
         there = model.head_tokens[at] == ids
     chosen = logits.gather(-1, at[..., None])[..., 0].double() - logits.double().logsumexp(dim=-1)
     return torch.where(there, chosen, -torch.inf)
