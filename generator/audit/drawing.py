@@ -33,9 +33,7 @@ def judge(html: str, evidence: Evidence) -> Iterator[Placed]:
     """What is drawn elsewhere than its numbers say; nothing on a page without drawings."""
     for veiled in _VEILED.finditer(html):
         if html.rfind("<", 0, veiled.start()) > html.rfind(">", 0, veiled.start()):
-            message = (
-                "A class is written as it is read: a character reference in it hides what the element is."
-            )
+            message = "A class is written as it is read; a character reference hides what the element is."
             yield misdrawn(veiled.start(), message, "bad-page")
     if "data-figure" not in html and "drawing" not in html:
         return

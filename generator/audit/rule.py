@@ -25,7 +25,10 @@ _BADGE = re.compile(
     r">(K-[0-9]+)</a>\s*<span class=\"(?:claim )?badge outcome outcome-([a-z-]+)\"[^<>]*>([^<>]*)<",
     re.IGNORECASE,
 )
-_OUTCOME = re.compile(r"<[a-z][^<>]*\bclass\s*=\s*[\"'][^\"'<>]*\boutcome-[^<>]*>", re.IGNORECASE)
+_OUTCOME = re.compile(
+    r"<[a-z][^<>]*\bclass\s*=\s*[\"'][^\"'<>]*\boutcome-(?:fired|did-not-fire|untested)\b[^<>]*>",
+    re.IGNORECASE,
+)
 
 
 def judge(html: str, outcomes: Mapping[str, str]) -> Iterator[Placed]:

@@ -21,6 +21,7 @@ IN_BODY = {
     "heading": "<h2>{}</h2>",
     "cell of a table": "<table><tr><td>{}</td></tr></table>",
     "figure's caption": "<figure><figcaption>{}</figcaption></figure>",
+    "element that a script fills": '<div role="status" data-live="">{}</div>',
     "hidden text": "<p hidden>{}</p>",
     "text without scripts": "<noscript><p>{}</p></noscript>",
     "template": "<template><p>{}</p></template>",

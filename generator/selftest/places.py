@@ -1,4 +1,4 @@
-"""Faults of places: digests, lines, spans, links, blocks of lines, copies and checksums."""
+"""Faults of places: digests, lines, spans, links, blocks of lines, copies, checksums, drawings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from generator.record import checksums
+from generator.render.script import KNOWN
 from generator.selftest import exact
 from generator.selftest.fault import Fault
 from generator.selftest.mark import Mark
@@ -15,6 +16,7 @@ from generator.selftest.traces import on_page
 from generator.selftest.workplace import SITE, Workplace
 
 EXPRESSIONS = ("data-expression", "data-claim")
+_PATH = re.compile(r'<path class="(?:bar|interval|value|length|band|line)\b[^"]*" d="[^"]*\.[^"]*"/>')
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 
@@ -32,6 +34,8 @@ def places(workplace: Workplace) -> Iterator[Fault]:
     yield from _printed(workplace)
     yield from _copies(workplace)
     yield from _checksums(workplace)
+    yield from _scripts(workplace)
+    yield from _figures(workplace)
 
 
 def _attribute(mark: Mark, name: str) -> Fault:
@@ -110,6 +114,10 @@ def _copies(workplace: Workplace) -> Iterator[Fault]:
         changes = {path: workplace.text(path) + " ", **pages}
         due = {"payload-changed": max(1, len(pages))}
         yield Fault("a payload changed after the build", path, 1, path, due, changes)
+    copy = SITE + checksums.PATH
+    if (workplace.root / copy).is_file():
+        text = workplace.text(copy) + "\n"
+        yield Fault("a changed copy of the checksums", copy, 1, copy, {"payload-changed": 1}, {copy: text})
 
 
 def _checksums(workplace: Workplace) -> Iterator[Fault]:
@@ -122,6 +130,43 @@ def _checksums(workplace: Workplace) -> Iterator[Fault]:
         line = text.count("\n", 0, found.start()) + 1
         due = {"payload-changed": 1}
         yield Fault("a checksum", checksums.PATH, line, found[0], due, {checksums.PATH: changed})
+
+
+def _scripts(workplace: Workplace) -> Iterator[Fault]:
+    """A byte of each script that carries a payload, words after it, and each digest that a script knows."""
+    due = {"payload-changed": 1}
+    for path in workplace.record.payloads:
+        script = f"{SITE}{path}.js"
+        text = workplace.text(script)
+        *_, last = re.finditer("[0-9]", text)
+        byte = text[: last.start()] + _next(last[0])[-1] + text[last.end() :]
+        kind = "a script that carries a payload"
+        yield Fault(f"{kind}, a changed byte", script, 1, path, due, {script: byte})
+        yield Fault(f"{kind}, words after it", script, 1, path, due, {script: f"{text}document.title;\n"})
+    text = workplace.text(SITE + KNOWN)
+    for found in _DIGEST.finditer(text, text.index('"present"')):
+        changed = text[: found.start()] + _other_digest(found[0]) + text[found.end() :]
+        yield Fault("a digest that a script knows", SITE + KNOWN, 1, found[0], due, {SITE + KNOWN: changed})
+
+
+def _figures(workplace: Workplace) -> Iterator[Fault]:
+    """Each path of each figure moved, doubled or taken away: dots, intervals, bars, lines."""
+    due = {"place-mismatch": 1}
+    for page in workplace.pages:
+        text = workplace.text(page)
+        paths = _PATH.finditer(text) if "data-figure" in text else ()
+        for found in paths:
+            head, tail = text[: found.start()], text[found.end() :]
+            moved = re.sub(r"[0-9]+\.[0-9]", _moved, found[0], count=1)
+            faults = {"a moved path": moved, "a path twice": found[0] * 2, "a path taken away": ""}
+            for what, path in faults.items():
+                line = head.count("\n") + 1
+                yield Fault(f"a figure, {what}", page, line, found[0], due, {page: head + path + tail})
+
+
+def _moved(place: re.Match[str]) -> str:
+    """Another place in a drawing, a tenth of a part away."""
+    return f"{place[0][:-1]}{(int(place[0][-1]) + 1) % 10}"
 
 
 def digest(text: str) -> str:

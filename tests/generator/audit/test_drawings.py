@@ -92,6 +92,16 @@ FAULTS = [
 ]
 
 
+def test_a_class_that_is_written_otherwise_than_it_is_read_is_refused(
+    site: tuple[Path, audit.Audit],
+) -> None:
+    html = _text(site, "figures.html").replace(' data-figure="forest"', "", 1)
+    html = re.sub(r'(class="value" d="M)[0-9.]+', r"\g<1>123.4", html, count=1)
+    assert "bad-page" in _codes(site, "figures.html", html.replace('class="drawing"', 'class="draw&#105;ng"'))
+    words = '<p title="a">class="a&amp;b" is markup</p></article>'
+    assert not _codes(site, "figures.html", _text(site, "figures.html").replace("</article>", words))
+
+
 @pytest.mark.parametrize(("old", "new"), [each[1:] for each in FAULTS], ids=[each[0] for each in FAULTS])
 def test_a_planted_fault_is_refused(site: tuple[Path, audit.Audit], old: str, new: str) -> None:
     text, count = re.subn(old if "[" in old else re.escape(old), new, _text(site, "figures.html"), count=1)
@@ -116,6 +126,23 @@ def test_outcomes_are_counted_from_the_rules(site: tuple[Path, audit.Audit]) -> 
 def test_an_outcome_that_its_rule_does_not_give_is_refused(site: tuple[Path, audit.Audit]) -> None:
     html = _text(site, "kill-criteria.html")
     text = html.replace("outcome-did-not-fire", "outcome-untested").replace(">did not fire<", ">untested<")
+    assert "verdict-mismatch" in _codes(site, "kill-criteria.html", text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('badge outcome outcome-did-not-fire"', 'outcome badge outcome-fired"'),
+        ('badge outcome outcome-did-not-fire"', 'outcome-fired"'),
+        ("</article>", '<p><span class="badge outcome outcome-fired">fired</span></p></article>'),
+    ],
+)
+def test_an_outcome_in_another_form_than_that_of_a_badge_is_refused(
+    site: tuple[Path, audit.Audit], old: str, new: str
+) -> None:
+    html = _text(site, "kill-criteria.html")
+    assert old in html
+    text = html.replace(old, new)
     assert "verdict-mismatch" in _codes(site, "kill-criteria.html", text)
 
 

@@ -11,6 +11,7 @@ from generator.audit import verify
 
 PAGE = "findings/F-01.html"
 CARRIED = "payloads/acceptance/lookup.json.js"
+KNOWN, SUMS = "assets/known.js", "payloads/SHA256SUMS"
 
 FAULTS = {
     "a live element with a number": (
@@ -28,6 +29,9 @@ FAULTS = {
     "an address that is none": (PAGE, ' id="n-', ' id="x-', "untraced-number"),
     "a carried digit": (CARRIED, "2.5978", "2.5979", "payload-changed"),
     "another path": (CARRIED, "lookup.json", "other.json", "payload-changed"),
+    "a digest that no file has": (KNOWN, '.json": "', '.json": "0', "payload-changed"),
+    "more than digests": (KNOWN, ");\n", ");alert();\n", "payload-changed"),
+    "a copy of the checksums that differs": (SUMS, "  payloads", " *payloads", "payload-changed"),
     "more than the payload": (CARRIED, ");\n", ");alert();\n", "payload-changed"),
 }
 
@@ -41,6 +45,15 @@ def test_what_is_forged_is_refused(built: Path, tmp_path: Path, what: str) -> No
     (site / name).write_text(text.replace(before, after, 1), "utf-8")
     found = verify(built, site).refusals
     assert code in {each.code for each in found}
+
+
+@pytest.mark.parametrize("name", ["more.mjs", "acceptance/notes", "acceptance/other.csv"])
+def test_what_lies_among_the_payloads_is_a_copy(built: Path, tmp_path: Path, name: str) -> None:
+    site = Path(shutil.copytree(built / "site", tmp_path / "site"))
+    (site / "payloads" / name).write_text("9.31\n", "utf-8")
+    assert {(each.code, each.path.endswith(name)) for each in verify(built, site).refusals} == {
+        ("payload-changed", True)
+    }
 
 
 def test_the_site_as_it_was_built_passes(built: Path) -> None:

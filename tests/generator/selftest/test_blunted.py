@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 import sample_record
 
-from generator.audit import mark, page, predicate, site, stylesheet, surface
+from generator.audit import drawing, mark, page, predicate, stylesheet, surface
+from generator.audit.beside import Beside
+from generator.audit.comparison import Comparison
 from generator.audit.evidence import Evidence
+from generator.audit.linking import Linking
 from generator.audit.reading import Context
 from generator.audit.texts import Texts
 from generator.gate import display
@@ -34,11 +37,27 @@ FORMS = [
 ]
 """A number and a number word; the whole table is planted by the command itself."""
 
+DRAWN = """---
+id: F-03
+title: Drawn
+record: acceptance
+status: open
+regime: "{{ a.regime.target }}"
+payloads:
+  a: payloads/acceptance/lookup.json
+---
+{% figure "forest" %}
+| draft | tokens |
+|---|---|
+| lookup | {{ a.results.tokens_per_check | ci(2) }} |
+{% endfigure %}
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sample record with its site."""
-    root = sample_record.write(tmp_path_factory.mktemp("record"))
+    """A copy of the sample record, with a figure, and its site."""
+    root = sample_record.write(tmp_path_factory.mktemp("record"), {"findings/F-03.md": DRAWN})
     folder = tmp_path_factory.mktemp("copy")
     prepare(root, folder)
     return folder
@@ -115,7 +134,7 @@ BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
         _place_unproved,
         {"a pointer to an equal neighbour"},
     ),
-    "links are not followed": ("places", site.Audit, "_follow", lambda *_: None, {"the line of a link"}),
+    "links are not followed": ("places", Linking, "follow", lambda *_: None, {"the line of a link"}),
     "blocks are taken as they are": (
         "places",
         page.Reader,
@@ -125,10 +144,31 @@ BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
     ),
     "copies are not compared": (
         "places",
-        site.Audit,
+        Beside,
         "_copy",
         lambda self, file: None,
-        {"a changed copy of a payload"},
+        {"a changed copy of a payload", "a changed copy of the checksums"},
+    ),
+    "carried payloads are not compared": (
+        "places",
+        Beside,
+        "_carried",
+        lambda self, file: None,
+        {"a script that carries a payload, a changed byte"},
+    ),
+    "known files are not compared": (
+        "places",
+        Beside,
+        "_known",
+        lambda self, file: None,
+        {"a digest that a script knows"},
+    ),
+    "figures are not drawn again": (
+        "places",
+        drawing,
+        "judge",
+        _nothing,
+        {"a figure, a moved path", "a figure, a path taken away"},
     ),
     "checksums are not compared": ("places", checksums, "check", _nothing, {"a checksum"}),
     "no text of a page is judged": (
@@ -161,22 +201,22 @@ BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
     ),
     "the search index is not read": (
         "pages",
-        site.Audit,
-        "read_search",
-        lambda self: None,
+        Beside,
+        "_search",
+        lambda self, file: None,
         {"a file: title in the search index", "a file: text in the search index"},
     ),
     "other files are not read": (
         "pages",
-        site.Audit,
-        "read_others",
+        Beside,
+        "read",
         lambda self: None,
         {"a file: sitemap", "a file: feed", "a file: drawing in a file", "a file: plain text"},
     ),
     "titles need no passage that they repeat": (
         "pages",
-        site.Audit,
-        "_compare",
+        Comparison,
+        "compare",
         lambda *_: None,
         {"a page, title", "a page, navigation", "a page, table of contents"},
     ),
