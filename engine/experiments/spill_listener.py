@@ -77,7 +77,8 @@ def results(
     """Estimates, nested; an accuracy that is the same at every prompt has Wilson's interval instead."""
     made, absent = evaluate(named, table)
     for name, unit, statistic in named:
-        if name in absent and statistic.kind == "ratio" and "same ratio" in absent[name]:
+        alike = statistic.kind == "ratio" and "same ratio" in absent.get(name, "")
+        if alike and unit == UNIT:
             share = statistic.model_copy(update={"kind": "share"})
             fields = compute(share.model_dump(exclude_none=True), table)
             _place(made, name, Leaf.model_validate(fields | {"unit": unit, "statistic": share}))
