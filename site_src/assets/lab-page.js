@@ -58,6 +58,7 @@
       const name = row.dataset.field;
       const [head] = row.cells;
       head.id = `lab-name-${name}`;
+      row.cells[1].className = "lab-first";
       row.cells[2].id = `lab-unit-${name}`;
       const input = element("input", { id: `lab-${name}`, inputmode: "decimal", "aria-labelledby": `${head.id} lab-unit-${name}` });
       input.value = String(traced(row.cells[1]));
