@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from hashlib import sha1
 from html import escape
 
 from generator.record.payload import Payload
 from generator.record.tree import Node
+from generator.render.script import KNOWN, carried
 from generator.selftest import exact
 from generator.selftest.fault import Fault
 from generator.selftest.mark import Mark
@@ -21,7 +23,10 @@ from generator.selftest.workplace import SITE, Workplace
 GIVEN_AWAY = frozenset({"payload-changed", "place-mismatch", "bad-payload", "unknown-field"})
 """What a digit that was changed with all its digests must not be refused for."""
 
-_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+LISTS = (KNOWN, "numbers.json")
+"""Files of a site that state the digests of payloads beside the pages."""
+
+_DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -84,8 +89,14 @@ def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited, *, whol
         due = sum((change.due[path] for path in concerned), Counter[str]())
         what = f"{pointer}: {cited.node.lexeme} → {change.lexeme}"
         changes = _restated(workplace, cited, change, None if first and whole else concerned)
-        yield Fault(kind, cited.payload.path, cited.node.line, what, due, changes, GIVEN_AWAY)
+        yield Fault(kind, cited.payload.path, cited.node.line, what, due, changes, _given_away(changes))
         first = False
+
+
+def _given_away(changes: Mapping[str, str]) -> frozenset[str]:
+    """What must not be refused; a figure that is drawn again stands elsewhere once its number differs."""
+    drawn = any("data-figure" in text for path, text in changes.items() if path.endswith(".html"))
+    return GIVEN_AWAY - {"place-mismatch"} if drawn else GIVEN_AWAY
 
 
 def _cited(workplace: Workplace) -> dict[tuple[str, str], Cited]:
@@ -160,8 +171,25 @@ def _restated(workplace: Workplace, cited: Cited, change: Change, pages: list[st
         copies = {
             SITE + path: text for path, text in changes.items() if (workplace.root / SITE / path).exists()
         }
-        changes |= copies
+        changes |= copies | _beside(workplace, changes)
     return changes
+
+
+def _beside(workplace: Workplace, changes: Mapping[str, str]) -> dict[str, str]:
+    """The scripts that carry changed payloads, and the lists that state their digests."""
+    payloads = {path: text for path, text in changes.items() if path in workplace.record.payloads}
+    digests = {
+        made(workplace.text(path)): made(text) for path, text in payloads.items() for made in (digest, _blob)
+    }
+    scripts = {f"{SITE}{path}.js": carried(path, text.encode()).decode() for path, text in payloads.items()}
+    lists = [SITE + name for name in LISTS if (workplace.root / SITE / name).is_file()]
+    return scripts | {path: _exchanged(workplace.text(path), digests) for path in lists}
+
+
+def _blob(text: str) -> str:
+    """The name that git gives a file with this text."""
+    data = text.encode("utf-8")
+    return sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def _listed(workplace: Workplace, payload: str, changed: str) -> dict[str, str]:
