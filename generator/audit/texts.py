@@ -96,6 +96,7 @@ class Texts:
             return True
         piece, _ = flow.at(hit.start)
         if piece.code and hit.kind != "digit":
+            flow.claims.append(Stretch(hit.start, hit.end, frozenset()))  # and its echo may repeat it
             return True
         if piece.code and around.illustration:
             self.reading.exempt["illustration", "code"] += 1

@@ -378,6 +378,20 @@ def test_the_offline_form_of_the_search_index_is_read_too(tmp_path: Path) -> Non
     assert "untraced-number" in _codes(tmp_path, {"site/search/search_index.js": planted})
 
 
+@pytest.mark.parametrize(("shown", "codes"), [("code", set()), ("em", {"untraced-word"})])
+def test_a_word_of_code_is_a_word_of_code_in_the_search_index_too(
+    shown: str, codes: set[str], tmp_path: Path
+) -> None:
+    words = "Start it with mitigation none now."
+    page = made.page(f"<p>{words.replace('none', f'<{shown}>none</{shown}>')}</p>")
+    entry = {"location": "serve.html", "title": "Serve", "text": f"<p>{words}</p>"}
+    index = {**made.SEARCH, "docs": [entry]}
+    changes = {"site/serve.html": page, "site/search/search_index.json": json.dumps(index)}
+    assert _codes(tmp_path, changes) == codes
+    elsewhere = json.dumps({**index, "docs": [{**entry, "location": "404.html"}]})
+    assert "untraced-word" in _codes(tmp_path, {**changes, "site/search/search_index.json": elsewhere})
+
+
 VERBATIM: dict[str, tuple[str, str, str]] = {
     "a digit of the block": ("2.5978", "2.5979", "display-mismatch"),
     "a line left out": ('<span id="L9">', '<span id="L9" hidden>', "display-mismatch"),
