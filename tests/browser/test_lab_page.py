@@ -198,8 +198,7 @@ def test_the_keyboard_reaches_every_control(page) -> None:
     page.wait_for_timeout(300)
     assert page.is_visible("#lab-kept") and not page.is_visible("#lab-acceptance")
     assert (
-        page.evaluate("[...document.querySelectorAll('article [tabindex=\"-1\"]:not(data a)')].length")
-        == 0
+        page.evaluate("[...document.querySelectorAll('article [tabindex=\"-1\"]:not(data a)')].length") == 0
     )
 
 
