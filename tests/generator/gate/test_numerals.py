@@ -68,6 +68,12 @@ def test_a_name_covers_the_whole_numeral_or_nothing_of_it() -> None:
     assert set(judge("GPT-4-turbo", names).names) == {"GPT-4-turbo"}
 
 
+def test_a_numeral_in_a_word_is_no_first_group_of_the_next_one() -> None:
+    names = Names(["fp16"])
+    assert [hit.text for hit in judge("in fp16 188 fail", names).refused] == ["188"]
+    assert [hit.text for hit in judge("of 16 188 fail", names).refused] == ["16 188"]
+
+
 def test_a_name_may_be_wrapped_over_two_lines() -> None:
     assert judge("Llama\n3 is used", Names(["Llama 3"])).refused == ()
 
