@@ -20,7 +20,8 @@ class Expected:
     """What a case runs, and the one refusal that it must give.
 
     The place is a line and a column, or, on a built page, the text that begins there. `git` is a whole
-    or a shallow repository, `register` what is registered in it before the edits.
+    or a shallow repository, `register` what is registered in it before the edits. `also` is what else is
+    refused, each as a code and a file: what repeats a number is no longer true of a number that is refused.
     """
 
     command: str
@@ -33,6 +34,7 @@ class Expected:
     ci: bool = False
     register: list[str] = field(default_factory=list)
     grow: dict[str, int] = field(default_factory=dict)
+    also: list[str] = field(default_factory=list)
 
     def place(self, root: Path) -> tuple[str, int, int]:
         """File, line and column."""
@@ -86,18 +88,20 @@ def test_a_record_of_a_few_lines_gives_its_one_refusal_at_its_place(
     text = small_record.call(*arguments)
     assert text.exit_code == 1, text.output
     refused = [each for each in text.stdout.splitlines()[:-1] if ": warning: " not in each]
-    assert [each.split(": ")[:2] for each in refused] == [[f"{path}:{line}:{column}", code]]
-    assert text.stdout.splitlines()[-1].startswith("1 refusal, ")
+    places = [each.split(": ")[:2] for each in refused]
+    assert places.count([f"{path}:{line}:{column}", code]) == 1
+    others = [f"{kind} {at.split(':')[0]}" for at, kind in places if at != f"{path}:{line}:{column}"]
+    assert sorted(others) == sorted(case.also)
+    assert re.match(rf"{len(places)} refusals?, ", text.stdout.splitlines()[-1])
 
     form = small_record.call(*arguments, "--format", "json")
     assert form.exit_code == 1
-    [refusal] = json.loads(form.stdout)["refusals"]
-    assert (refusal["path"], refusal["line"], refusal["column"], refusal["code"]) == (
-        path,
-        line,
-        column,
-        code,
-    )
+    told = json.loads(form.stdout)["refusals"]
+    [refusal] = [
+        each for each in told if (each["path"], each["line"], each["column"]) == (path, line, column)
+    ]
+    assert refusal["code"] == code
+    assert len(told) == len(places)
     assert re.search(r"[.!]$", refusal["message"])
 
 
