@@ -16,6 +16,7 @@ from ctypes import Array, c_int
 from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing.connection import Connection
+from multiprocessing.process import current_process
 from multiprocessing.synchronize import Lock
 
 from generator.audit.reading import Reading
@@ -45,7 +46,8 @@ class Ahead:
 
 def size(pages: int) -> int:
     """How many processes beside this one are of use for so many pages; none where they cannot be had."""
-    if pages < LARGE or not hasattr(os, "fork") or threading.active_count() > 1:
+    alone = hasattr(os, "fork") and threading.active_count() == 1 and not current_process().daemon
+    if pages < LARGE or not alone:
         return 0
     return min((os.cpu_count() or 1) - 1, pages // (LARGE // 2))
 

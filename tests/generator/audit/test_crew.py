@@ -145,3 +145,11 @@ def test_no_process_is_started_where_it_would_not_pay(
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     monkeypatch.setattr("threading.active_count", lambda: threads)
     assert crews.size(pages) == 0
+
+
+def test_a_process_that_may_start_none_reads_all_pages_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("threading.active_count", lambda: 1)
+    assert crews.size(LARGE) > 0
+    monkeypatch.setattr(crews.current_process(), "_config", {"daemon": True})
+    assert crews.size(LARGE) == 0
