@@ -44,7 +44,7 @@ _ENCLOSING = frozenset({"a", "code", "pre", "script", "style"})
 
 _BLOCKS = (
     *("<div", "</div", "<section", "</section", "<header", "<footer", "<aside"),
-    *("<figure", "</figure", "</details"),
+    *("<figure", "</figure", "</details", "<h2"),
 )
 _CODE = "A number or claim cannot stand inside code: it would print as markup. Move it out."
 _ATTRIBUTE = "A number or claim cannot stand in an attribute: it would print as markup. Move it out."

@@ -319,6 +319,8 @@ def test_a_check_loads_numpy_and_its_own_few_modules_and_nothing_else(clone: Clo
         "engine.contract.seeds",
         "engine.stats",
         "engine.stats.bootstrap",
+        "engine.stats.seeds",
+        "engine.stats.share",
         "engine.stats.statistic",
         "engine.stats.student",
     }

@@ -85,7 +85,7 @@ def test_the_list_says_which_experiments_are_only_planned() -> None:
     shown = {row["name"]: row["state"] for row in json.loads(engine("list", "--json").stdout)["experiments"]}
     assert shown == {row.name: "built" if row.place else "planned" for row in EXPERIMENTS}
     assert {"built", "planned"} == set(shown.values())
-    assert "sideband-tap             planned; Do the active units" in engine("list").stdout
+    assert "spill-vllm               planned; Does the packet stream" in engine("list").stdout
 
 
 def test_the_published_list_of_experiments_is_the_one_the_engine_emits(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
     "unknown command": (["nonsense"], 2, "No such command 'nonsense'"),
     "unknown option": (["list", "--nonsense"], 2, "No such option"),
     "unknown experiment": (["run", "nonsense"], 2, "engine: nonsense: is no experiment. Known: acceptance,"),
-    "planned experiment": (["run", "sideband-tap"], 1, "engine: sideband-tap: is planned; there is no code"),
+    "planned experiment": (["run", "spill-vllm"], 1, "engine: spill-vllm: is planned; there is no code"),
     "planned record": (["run", "sideband"], 1, "engine: sideband: is a record of planned experiments ("),
     "unknown model": (["fetch", "nonsense"], 2, "engine: nonsense: is no model of this engine."),
     "model that was not fetched": (["run", "distillation"], 1, "has not been fetched. Run: engine fetch"),

@@ -252,7 +252,8 @@ def test_what_was_left_half_done_is_finished_and_nothing_whole_is_done_again(
 
 
 def test_an_unknown_model_is_refused_with_those_there_are(case: Case) -> None:
-    case.refused("nonsense: is no model of this engine. Known: smollm2, smollm2-draft.", "nonsense", 2)
+    known = "smollm2, smollm2-draft, smollm2-moe, smollm2-eagle"
+    case.refused(f"nonsense: is no model of this engine. Known: {known}.", "nonsense", 2)
 
 
 def test_a_draft_whose_teacher_is_not_there_is_refused_with_the_command(case: Case) -> None:
