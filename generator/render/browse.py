@@ -98,5 +98,5 @@ def record(book: Book, marker: Marker, name: str) -> str:
         findings=[block.entry(book, marker, each) for each in findings],
         payloads=[block.payload_entry(book, marker, each) for each in payloads],
         planned=[each for each in rows if not each.payloads],
-        unrun=marker.link(f"unrun.html#{name}"),
+        unrun=marker.link(f"unrun.html#record-{name}"),
     )
