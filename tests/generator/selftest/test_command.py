@@ -45,13 +45,12 @@ def test_too_few_faults_are_no_proof(tmp_path: Path) -> None:
 def test_a_fault_that_slips_through_is_printed_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    holds = predicate.Trace.holds
+    class Lenient(predicate.Trace):
+        def holds(self, node: object, depth: int = 0) -> bool:
+            super().holds(node, depth)
+            return True
 
-    def always(self: predicate.Trace, node: object, depth: int = 0) -> bool:
-        holds(self, node, depth)
-        return True
-
-    monkeypatch.setattr(predicate.Trace, "holds", always)
+    monkeypatch.setattr("generator.audit.mark.Trace", Lenient)  # of claims; rules are judged as before
     called = _called(sample_record.write(tmp_path))
     assert called.exit_code == 1
     misses = re.findall(
