@@ -144,7 +144,7 @@ def zipped(folder: Path, file: Path) -> str:
     return str(file)
 
 
-PLACE = '<div id="verify-a-file"></div>'
+PLACE = '<div id="dropped-file"></div>'
 
 
 def opened(watched, site: Path):

@@ -116,7 +116,7 @@
   }
 
   async function lay() {
-    const place = document.getElementById("verify-a-file");
+    const place = document.getElementById("dropped-file");
     if (!place) return;
     const result = element("div", { id: "file-result", role: "status", "data-live": "" });
     const zone = element("div", { class: "drop", ondragover: (event) => event.preventDefault(),
