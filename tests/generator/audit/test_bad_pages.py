@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from generator.audit import verify
-from generator.audit.scanner import Document, Unreadable
 from generator.audit.folder import PAGE_LIMIT
+from generator.audit.scanner import Document, Unreadable
 from generator.report.refusal import Refusal
 
 FINDING = "site/findings/F-01.html"

@@ -32,7 +32,11 @@ def test_texts_of_a_payload_are_escaped_everywhere(tmp_path: Path) -> None:
     publish(root, root / "site")
     for file in (root / "site").rglob("*.html"):
         page = lxml.html.document_fromstring(file.read_bytes())
-        assert not [script for script in page.xpath("//script[not(@type='application/ld+json')]/text()") if "alert(" in script], file
+        assert not [
+            script
+            for script in page.xpath("//script[not(@type='application/ld+json')]/text()")
+            if "alert(" in script
+        ], file
         assert not page.xpath("//@onmouseover"), file
     finding = lxml.html.document_fromstring((root / "site/findings/F-02.html").read_bytes())
     assert finding.findtext(".//title").startswith("The <b>margin</b> & <script>alert('z')</script> is not")
