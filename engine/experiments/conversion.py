@@ -21,8 +21,9 @@ from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate, model_digest
-from engine.experiments.existence import RECORDED, TITLES, Existence, plain
+from engine.experiments.existence import RECORDED, TITLES, Existence
 from engine.experiments.prompts import Prompt, named
+from engine.experiments.settings import shown
 from engine.observe import conversion_constants as registered
 from engine.observe.conversion_constants import Conversion
 from engine.run import Documents, Task, source_digest
@@ -38,6 +39,12 @@ MECHANISMS = {
     "retrieval": "recorded positions with the nearest streams propose what followed them",
 }
 QUICK = {"prompts_each": 24, "new_tokens": 32, "fit_clusters": 10, "choose_clusters": 4, "live_prompts": 2}
+
+
+def constants(quick: bool) -> Conversion:
+    """The registered constants; of a quick run, fewer of everything under another root."""
+    found = registered.read(Conversion)
+    return replace(found, root=found.root + 1, **QUICK) if quick else found  # type: ignore[arg-type]
 
 
 @dataclass
@@ -217,8 +224,7 @@ class ConversionLane:
     @cached_property
     def settings(self) -> Conversion:
         """The registered constants; of a quick run, fewer of everything under another root."""
-        found = registered.read(Conversion)
-        return replace(found, root=found.root + 1, **QUICK) if self.quick else found  # type: ignore[arg-type]
+        return constants(self.quick)
 
     @cached_property
     def sides(self) -> dict[str, Side]:
@@ -380,7 +386,7 @@ class ConversionLane:
                 "name": f"sideband/{name}",
                 "question": question,
                 "regime": regime | shared,
-                "config": plain(asdict(self.settings)),
+                "config": shown(self.settings),
                 "seeds": {"root": self.settings.root},
                 "provenance": gather(
                     ["engine", "run", "sideband-conversion", *(["--quick"] if self.quick else [])],

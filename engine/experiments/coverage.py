@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.contract.payload import Measured, Payload, State, Statistic, lexeme
+from engine.contract.payload import Measured, Payload, State, Statistic
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.experiments.acceptance import evaluate
+from engine.experiments.settings import shown
 from engine.run import Documents, Task, source_digest
 from engine.stats.bootstrap import Estimate, Floats, Integers, Interval, difference, ratio, resample_weights
 from engine.stats.statistic import Table
@@ -208,8 +209,5 @@ def _share(above: str, below: str) -> Statistic:
 
 
 def _config(settings: Settings) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items() if k != "root"
-    }
     sizes = {f"clusters_{size}": size for size in settings.clusters}
-    return shown | {"level": lexeme(settings.level), "sizes": sizes}
+    return shown(settings) | {"sizes": sizes}

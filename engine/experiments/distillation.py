@@ -11,6 +11,7 @@ from engine.contract.payload import Leaf, Measured, Payload, lexeme
 from engine.contract.provenance import gather
 from engine.decode import registry
 from engine.experiments.acceptance import model_digest
+from engine.experiments.settings import shown
 from engine.run import Documents, Task
 
 PROMPTS_FILE = "engine/experiments/prompts/distillation.toml"
@@ -49,7 +50,7 @@ class Distillation:
                 name="acceptance/distillation",
                 question="What was the draft trained on, and how far did it get?",
                 regime={"target": teacher.title, "draft": self.draft, "precision": "fp32", "device": "CPU"},
-                config={k: _plain(v) for k, v in recipe.items() if k != "seed"},
+                config=shown({k: v for k, v in recipe.items() if k != "seed"}),
                 seeds={"root": recipe["seed"]},
                 provenance=gather(
                     ["engine", "run", "distillation"],
@@ -71,9 +72,3 @@ class Distillation:
                 },
             )
         ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return lexeme(value) if isinstance(value, float) else value

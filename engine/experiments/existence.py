@@ -18,6 +18,7 @@ from engine.contract.provenance import gather
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate, model_digest
 from engine.experiments.prompts import Prompt, named
+from engine.experiments.settings import shown
 from engine.observe import constants as registered
 from engine.observe.constants import Sideband
 from engine.run import Documents, Task, source_digest
@@ -229,7 +230,7 @@ class Existence:
 
     def settings(self) -> dict[str, Any]:
         """The constants as a payload holds them, with level and resamples where a recomputation looks."""
-        out: dict[str, Any] = plain(asdict(self.constants))
+        out: dict[str, Any] = shown(self.constants)
         interval = self.constants.interval
         return out | {"level": lexeme(interval.level), "resamples": interval.resamples}
 
@@ -247,15 +248,6 @@ def pages() -> Existence:
 def experts() -> Existence:
     """S3, from the target with experts."""
     return Existence("smollm2-moe", ("s3",), "sideband-experts")
-
-
-def plain(value: Any) -> Any:
-    """Settings as a payload holds them: decimals as lexemes, tuples as lists, the root left out."""
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items() if key != "root"}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    return lexeme(value) if isinstance(value, float) else value
 
 
 def state(

@@ -19,9 +19,19 @@ from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, S
 from engine.contract.provenance import gather
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate, model_digest
-from engine.experiments.conversion import CODE, DRAFT, PROMPTS_FILE, QUICK, ConversionLane, Side, arrays, walk
-from engine.experiments.existence import TITLES, plain
+from engine.experiments.conversion import (
+    CODE,
+    DRAFT,
+    PROMPTS_FILE,
+    ConversionLane,
+    Side,
+    arrays,
+    constants,
+    walk,
+)
+from engine.experiments.existence import TITLES
 from engine.experiments.reconstruction import Rebuilding
+from engine.experiments.settings import shown
 from engine.observe import conversion_constants as registered
 from engine.observe.conversion_constants import Conversion, Floors
 from engine.run import Documents, Task, source_digest
@@ -51,8 +61,7 @@ class Prices:
     @cached_property
     def conversion(self) -> Conversion:
         """The constants shared with conversion."""
-        found = registered.read(Conversion)
-        return replace(found, root=found.root + 1, **QUICK) if self.quick else found  # type: ignore[arg-type]
+        return constants(self.quick)
 
     @cached_property
     def side(self) -> Side:
@@ -314,7 +323,7 @@ class Prices:
                 "name": f"sideband/{name}",
                 "question": question,
                 "regime": regime | given,
-                "config": plain(asdict(self.settings)),
+                "config": shown(self.settings),
                 "seeds": {"root": self.conversion.root},
                 "provenance": gather(
                     ["engine", "run", "sideband-prices", *(["--quick"] if self.quick else [])],

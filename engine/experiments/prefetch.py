@@ -18,8 +18,8 @@ from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate
-from engine.experiments.conversion import CODE, QUICK, Side, arrays
-from engine.experiments.existence import plain
+from engine.experiments.conversion import CODE, Side, arrays, constants
+from engine.experiments.settings import shown
 from engine.observe import conversion_constants as registered
 from engine.observe.conversion_constants import Conversion, Prefetching
 from engine.run import Documents, Task, source_digest
@@ -59,8 +59,7 @@ class Prefetch:
     @cached_property
     def conversion(self) -> Conversion:
         """The constants shared with conversion: root, level, resamples."""
-        found = registered.read(Conversion)
-        return replace(found, root=found.root + 1, **QUICK) if self.quick else found  # type: ignore[arg-type]
+        return constants(self.quick)
 
     @cached_property
     def side(self) -> Side:
@@ -183,7 +182,7 @@ class Prefetch:
                     "harvest": harvest,
                     "device": "CPU",
                 },
-                "config": plain(asdict(self.settings)),
+                "config": shown(self.settings),
                 "seeds": {"root": shared.root},
                 "provenance": gather(
                     ["engine", "run", "sideband-prefetch", *(["--quick"] if self.quick else [])],

@@ -19,8 +19,9 @@ from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate
-from engine.experiments.conversion import CODE, QUICK, TARGETS, Side, arrays
-from engine.experiments.existence import TITLES, plain
+from engine.experiments.conversion import CODE, TARGETS, Side, arrays, constants
+from engine.experiments.existence import TITLES
+from engine.experiments.settings import shown
 from engine.observe import conversion_constants as registered
 from engine.observe.conversion_constants import Conversion, Reconstruction
 from engine.run import Documents, Task, source_digest
@@ -51,8 +52,7 @@ class Rebuilding:
     @cached_property
     def conversion(self) -> Conversion:
         """The constants shared with conversion: root, level, resamples."""
-        found = registered.read(Conversion)
-        return replace(found, root=found.root + 1, **QUICK) if self.quick else found  # type: ignore[arg-type]
+        return constants(self.quick)
 
     @cached_property
     def sides(self) -> dict[str, Side]:
@@ -254,7 +254,7 @@ class Rebuilding:
                 "name": f"sideband/{name}",
                 "question": question,
                 "regime": regime | {"precision": "fp32", "decoding": "at temperature one", "device": "CPU"},
-                "config": plain(asdict(self.settings)),
+                "config": shown(self.settings),
                 "seeds": {"root": self.conversion.root},
                 "provenance": gather(
                     ["engine", "run", "sideband-reconstruction", *(["--quick"] if self.quick else [])],

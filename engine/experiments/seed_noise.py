@@ -15,6 +15,7 @@ from engine.contract.errors import BadData
 from engine.contract.payload import Leaf, Measured, Payload, State, Statistic, lexeme
 from engine.contract.provenance import ROOT, gather, sha256_file
 from engine.experiments.acceptance import evaluate
+from engine.experiments.settings import shown
 from engine.run import Documents, Task, source_digest
 from engine.stats.statistic import Table
 
@@ -80,7 +81,7 @@ class SeedNoise:
                 name="tools/seed-noise",
                 question="How large a difference do seeds alone show, and how many prompts resolve the bar?",
                 regime=runs["regime"],
-                config=_config(settings)
+                config=shown(settings)
                 | {
                     "prompts": len(runs["rows"]),
                     "seeds": runs["seeds"],
@@ -113,11 +114,3 @@ def statements(settings: Settings, seeds: int) -> Iterator[tuple[str, str, Stati
             yield f"{at}.half_width", "tokens a check", made
             gain = made.model_copy(update={"kind": "seed_gain", "bar": lexeme(settings.bar)})
             yield f"{at}.false_gain", "share of draws", gain
-
-
-def _config(settings: Settings) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for name, value in asdict(settings).items():
-        if name != "root":
-            shown[name] = list(value) if isinstance(value, tuple) else value
-    return shown

@@ -18,6 +18,7 @@ import numpy as np
 from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, Statistic, lexeme
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
+from engine.experiments.settings import shown
 from engine.experiments.spill_listener import (
     UNIT,
     Columns,
@@ -26,7 +27,6 @@ from engine.experiments.spill_listener import (
     plain,
     results,
     schema,
-    shown,
     tag,
 )
 from engine.experiments.spill_planted import Study

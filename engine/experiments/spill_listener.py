@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.contract.errors import BadData
-from engine.contract.payload import Leaf, Statistic, lexeme
+from engine.contract.payload import Leaf, Statistic
 from engine.experiments.acceptance import evaluate
 from engine.spill.attack import Hits
 from engine.stats.statistic import Table, compute
@@ -91,17 +91,6 @@ def _place(tree: dict[str, Any], name: str, leaf: Leaf) -> None:
     for key in path:
         tree = tree.setdefault(key, {})
     tree[last] = leaf
-
-
-def shown(settings: Any) -> dict[str, Any]:
-    """Settings as a payload holds them, without the root seed."""
-
-    def one(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return [one(each) for each in value]
-        return lexeme(value) if isinstance(value, float) else value
-
-    return {name: one(value) for name, value in asdict(settings).items() if name != "root"}
 
 
 def schema(quick: bool) -> Any:

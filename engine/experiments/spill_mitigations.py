@@ -18,6 +18,7 @@ import numpy as np
 from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, Statistic, lexeme
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
+from engine.experiments.settings import shown
 from engine.experiments.spill_attack import CODE
 from engine.experiments.spill_listener import (
     UNIT,
@@ -27,7 +28,6 @@ from engine.experiments.spill_listener import (
     plain,
     results,
     schema,
-    shown,
     tag,
 )
 from engine.run import Documents, Task, source_digest

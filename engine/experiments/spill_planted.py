@@ -15,7 +15,8 @@ from engine.contract.payload import Leaf, Measured, Rehearsal, State, Statistic,
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.experiments.acceptance import evaluate
-from engine.experiments.spill_listener import schema, shown
+from engine.experiments.settings import shown
+from engine.experiments.spill_listener import schema
 from engine.run import Documents
 from engine.spill.attack import Forest, Traces, folds, rotate
 from engine.stats.bootstrap import difference, resample_weights

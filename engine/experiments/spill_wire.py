@@ -20,7 +20,8 @@ from engine.contract.provenance import gather
 from engine.decode.schemes import load
 from engine.experiments.acceptance import model_digest
 from engine.experiments.prompts import named
-from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, schema, shown
+from engine.experiments.settings import shown
+from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, schema
 from engine.run import Documents, Task, source_digest
 from engine.spill.attack import Forest, Hits, Traces, folds, rotate
 from engine.spill.capture import Capture, Frame, by_gap, by_record, capture, differing, gaps, recovery

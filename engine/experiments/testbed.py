@@ -20,6 +20,7 @@ from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.decode.verifier import Draws
 from engine.experiments.acceptance import evaluate
+from engine.experiments.settings import shown
 from engine.observe.testbed import Harvest, Rounds, World, emitted, emitted_live, harvest, read
 from engine.run import Documents, Task, source_digest
 from engine.stats.bootstrap import Floats, Integers, ratio, resample_weights
@@ -268,8 +269,4 @@ def study_statements(settings: Settings) -> Iterator[tuple[str, str, Statistic]]
 
 
 def _config(settings: Settings) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for name, value in asdict(settings).items():
-        if name != "root":
-            shown[name] = list(value) if isinstance(value, tuple) else value
-    return shown | {"sizes": {f"clusters_{size}": size for size in settings.clusters}}
+    return shown(settings) | {"sizes": {f"clusters_{size}": size for size in settings.clusters}}

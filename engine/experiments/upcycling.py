@@ -18,6 +18,7 @@ from engine.contract.seeds import Stream
 from engine.decode import registry
 from engine.experiments.acceptance import PROMPTS_FILE, evaluate, model_digest
 from engine.experiments.prompts import Prompt, acceptance
+from engine.experiments.settings import shown
 from engine.run import Documents, Task, source_digest
 from engine.stats.statistic import Table
 
@@ -205,9 +206,6 @@ def _training(facts: dict[str, Any]) -> dict[str, Leaf]:
 
 
 def _config(settings: Settings, recipe: dict[str, Any]) -> dict[str, Any]:
-    from engine.experiments.existence import plain
-
     chosen, start = zip(*recipe["anneal"], strict=True)
     training = recipe | {"anneal": {"chosen": chosen, "from_share_of_steps": start}}
-    found: dict[str, Any] = plain(asdict(settings) | {"training": training})
-    return found
+    return shown(asdict(settings) | {"training": training})

@@ -184,23 +184,30 @@ T = TypeVar("T")
 
 def read(path: Path = REGISTERED) -> Sideband:
     """The registered constants, or `BadData` where there are none or they do not have this form."""
+    return build(*part(path, "sideband"))
+
+
+def part(path: Path, name: str) -> tuple[Mapping[str, Any], str]:
+    """One part of a registered file and its place, or `BadData` where there is none."""
     if not path.is_file():
         raise BadData(str(path), "is not there.", "Register the constants before any run they govern.")
     document = store.loads(path.read_bytes(), str(path))
-    found = document.get("config", {}).get("sideband") if isinstance(document, dict) else None
+    found = document.get("config", {}).get(name) if isinstance(document, dict) else None
+    place = f"{path} at /config/{name}"
     if not isinstance(found, dict):
-        raise BadData(f"{path} at /config/sideband", "is missing.", "Register the constants first.")
-    return build(found, f"{path} at /config/sideband")
+        raise BadData(place, "is missing.", "Register the constants first.")
+    return found, place
 
 
 def build(found: Mapping[str, Any], place: str) -> Sideband:
     """Constants from plain data; every key must be known and there."""
     _known(found, {"root", *SECTIONS}, place)
-    parts = {name: _section(kind, found[name], f"{place}/{name}") for name, kind in SECTIONS.items()}
+    parts = {name: section(kind, found[name], f"{place}/{name}") for name, kind in SECTIONS.items()}
     return Sideband(root=int(found["root"]), **parts)
 
 
-def _section(kind: type[T], found: Mapping[str, Any], place: str) -> T:
+def section(kind: type[T], found: Mapping[str, Any], place: str) -> T:
+    """A dataclass of numbers, texts and tuples of them; every field must be there, and nothing else."""
     wanted = {field.name: str(field.type) for field in fields(kind)}  # type: ignore[arg-type]
     _known(found, set(wanted), place)
     return kind(**{name: _value(found[name], type_) for name, type_ in wanted.items()})

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.contract import store
-from engine.contract.errors import BadData
-from engine.observe.constants import REGISTERED
+from engine.observe.constants import REGISTERED, part, section
 
 
 @dataclass(frozen=True)
@@ -103,25 +101,9 @@ WHERE: dict[type[Any], str] = {
 
 def read(kind: type[T], path: Path = REGISTERED) -> T:
     """One section of the registered file, or `BadData` where it is missing or of another form."""
-    name = WHERE[kind]
-    if not path.is_file():
-        raise BadData(str(path), "is not there.", "Register the constants before any run they govern.")
-    document = store.loads(path.read_bytes(), str(path))
-    found = document.get("config", {}).get(name) if isinstance(document, dict) else None
-    if not isinstance(found, dict):
-        raise BadData(f"{path} at /config/{name}", "is missing.", "Register the constants first.")
-    return build(kind, found, f"{path} at /config/{name}")
+    return build(kind, *part(path, WHERE[kind]))
 
 
 def build(kind: type[T], found: Mapping[str, Any], place: str) -> T:
     """A section from plain data; every key must be known and there, except `why`, which is for people."""
-    wanted = {field.name: str(field.type) for field in fields(kind)}
-    odd = sorted(set(wanted) ^ (set(found) - {"why"}))
-    if odd:
-        raise BadData(place, f"has or lacks the keys {', '.join(odd)}.", "Write what the code reads.")
-    return kind(**{name: _value(found[name], type_) for name, type_ in wanted.items()})
-
-
-def _value(value: Any, kind: str) -> Any:
-    one = float if "float" in kind else int if "int" in kind else str
-    return tuple(one(each) for each in value) if kind.startswith("tuple") else one(value)
+    return section(kind, {name: value for name, value in found.items() if name != "why"}, place)
