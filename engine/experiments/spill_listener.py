@@ -13,6 +13,7 @@ from engine.spill.attack import Hits
 from engine.stats.statistic import Table, compute
 
 UNIT = "accuracy"
+SHARES = (UNIT, "share of rounds")
 STREAM = "bootstrap"
 
 
@@ -74,11 +75,11 @@ def excess(name: str, over: str) -> Statistic:
 def results(
     named: Sequence[tuple[str, str, Statistic]], table: Table
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Estimates, nested; an accuracy that is the same at every prompt has Wilson's interval instead."""
+    """Estimates, nested; a share that is the same at every prompt has Wilson's interval instead."""
     made, absent = evaluate(named, table)
     for name, unit, statistic in named:
         alike = statistic.kind == "ratio" and "same ratio" in absent.get(name, "")
-        if alike and unit == UNIT:
+        if alike and unit in SHARES:
             share = statistic.model_copy(update={"kind": "share"})
             fields = compute(share.model_dump(exclude_none=True), table)
             _place(made, name, Leaf.model_validate(fields | {"unit": unit, "statistic": share}))
