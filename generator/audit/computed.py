@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from generator.audit import note
+from generator.audit import erratum
+from generator.audit.erratum import Corrections, Erratum
 from generator.audit.evidence import Evidence
 from generator.audit.fault import Fault
-from generator.audit.note import Erratum
 from generator.audit.rule import OUTCOMES, outcome
 
 NUMBERS = "numbers-count"
@@ -99,10 +99,15 @@ class Sources:
     def errata(self) -> dict[str, Erratum]:
         """What each erratum corrects, by its id."""
         return {
-            front["id"]: note.read(front, _declared(_front(self._root / path)))
+            front["id"]: erratum.read(front, _declared(_front(self._root / path)))
             for path, front in self._fronts.items()
             if path.startswith("findings/errata/") and "id" in front
         }
+
+    @cached_property
+    def corrections(self) -> Corrections:
+        """Which errata change what a field should read."""
+        return Corrections(self.errata.values(), self._evidence)
 
     def _with_status(self, status: str) -> int:
         if status not in STATUSES:
@@ -123,7 +128,7 @@ class Sources:
         for path, scalars in self._fronts.items():
             if path.rpartition("/")[2].startswith("K-"):
                 front = _front(self._root / path)
-                paths = note.aliases(_declared(front))
+                paths = erratum.aliases(_declared(front))
                 found[scalars.get("id", path)] = outcome(front, paths, self._payloads, self._evidence)
         return found
 

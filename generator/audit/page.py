@@ -88,7 +88,7 @@ class Reader:
         """What holds between elements: drawings and numbers, errata and statements, outcomes and rules."""
         sources = self.context.sources
         yield from drawing.judge(self.html, self.context.evidence)
-        yield from note.judge(self.reading.path, self.html, sources.errata)
+        yield from note.judge(self.reading.path, self.html, sources.errata, sources.corrections)
         try:
             yield from rule.judge(self.html, sources.outcomes if "badge outcome" in self.html else {})
         except Fault as fault:

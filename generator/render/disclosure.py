@@ -12,7 +12,7 @@ from generator.disclosure.deviations import Deviation
 from generator.number.piece import Prose
 from generator.record import experiments
 from generator.record.source import Source
-from generator.render import block
+from generator.render import block, note
 from generator.render.block import Book
 from generator.render.environment import part
 from generator.render.mark import Marker
@@ -44,7 +44,10 @@ def _page(book: Book, source: Source) -> Page:
         file=marker.link(experiments.PATH),
     )
     entries = _deviations(book, marker) if kind == "deviations" else _experiments(book, marker, kind)
-    parts = [sheet.mark(head), sheet.write(book.evaluations[source.path].body), sheet.mark(entries)]
+    evaluation = book.evaluations[source.path]
+    body = sheet.write(evaluation.body, note.beside(book, marker, evaluation))
+    top = note.top(book, marker, source)
+    parts = [sheet.mark(head), *([sheet.mark(top)] if top else []), body, sheet.mark(entries)]
     return Page(f"{kind}.md", TITLES[kind], "\n\n".join(parts), sheet.finish, sheet.plain, listed=True)
 
 
