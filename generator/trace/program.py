@@ -8,13 +8,17 @@ without a shell and writes below a folder that is thrown away.
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 SCRIPT_LIMIT = 64 * 1024
 """Bytes of the longest file that can be a console script."""
@@ -91,7 +95,7 @@ def minutes(program: str, words: list[str]) -> float | None:
 def run(program: str, words: list[str], folder: Path) -> None:
     """Run a command with its payloads below folder/payloads; what it says goes to standard error.
 
-    Raises NotRun where it fails. An interrupt ends the command too.
+    Raises NotRun where it fails or is interrupted. What ends this process ends the command too.
     """
     arguments = [program, *words[1:], "--out", str(folder / "payloads")]
     try:
@@ -99,12 +103,45 @@ def run(program: str, words: list[str], folder: Path) -> None:
     except OSError as error:
         raise NotRun(f"{program} cannot be started: {error.strerror}.") from None
     try:
-        code = process.wait()
+        with _interruptible():
+            code = process.wait()
+    except KeyboardInterrupt:
+        _end(process)
+        raise NotRun(
+            f"Interrupted: {shlex.join(words)} was ended before it was through. Nothing was compared, and "
+            "nothing of it is left."
+        ) from None
     except BaseException:
         _end(process)
         raise
     if code:
-        raise NotRun(f"{' '.join(words)} ended with exit code {code}; what it said stands above.")
+        raise NotRun(f"{shlex.join(words)} {_told(code)}; what it said stands above. Nothing was compared.")
+
+
+def _told(code: int) -> str:
+    """How a program ended that did not end well."""
+    if code > 0:
+        return f"ended with exit code {code}"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"was killed by {known.get(-code, f'signal {-code}')}"
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have the signals that end a process raise KeyboardInterrupt, as an interrupt from the keyboard does."""
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = {each: signal.signal(each, interrupt) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in former.items():
+            signal.signal(each, handler)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

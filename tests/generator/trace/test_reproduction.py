@@ -263,17 +263,32 @@ main(sys.argv[1:])
 """
 
 
-def test_an_interrupt_ends_the_command_and_leaves_nothing(record: Path, tools: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_what_ends_it_ends_the_command_too_and_leaves_nothing(
+    record: Path, tools: Path, sent: signal.Signals
+) -> None:
     give(tools, seconds=60)
     command = [sys.executable, "-c", INTERRUPTIBLE, "reproduce", "F-01", "--root", str(record)]
-    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as running:
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 60
         while not (tools / "called.json").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.2)
-        os.killpg(running.pid, signal.SIGINT)
-        assert running.wait(30) == 1
+        os.killpg(running.pid, sent)
+        said = running.communicate(timeout=30)[1]
+        assert running.returncode == 1
+    assert "Interrupted: engine run acceptance --draft lookup was ended before it was through" in said
     assert not Path(json.loads((tools / "called.json").read_text())[1]).exists()
+
+
+def test_a_command_that_is_killed_is_said_to_be(record: Path, tools: Path) -> None:
+    give(tools, code=1)
+    source = (tools / "imitated_engine.py").read_text()
+    killed = source.replace('return given["code"]', "import os; os.kill(os.getpid(), 9)")
+    (tools / "imitated_engine.py").write_text(killed)
+    result = reproduce(record, "F-01")
+    assert result.exit_code == 1
+    assert "was killed by SIGKILL" in result.stderr and "Nothing was compared" in result.stderr
 
 
 def test_a_program_that_does_not_end_when_interrupted_is_ended(
