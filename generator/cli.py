@@ -403,6 +403,17 @@ def export(root: Path | None, out: Path) -> None:
     click.echo(f"cd {folder / run.FOLDER} && sha256sum --check --quiet {run.SUMS}")
 
 
+@main.command()
+@_root
+def lsp(root: Path | None) -> None:
+    """Answer an editor: refusals as you type, where numbers come from, what can be written next."""
+    try:
+        from generator.lsp.server import serve as served
+    except ImportError as missing:
+        _misuse(f"{missing.name} is not installed: pip install 'specdec-sidechannels[lsp]'.")
+    served(_found(root) if root else None)
+
+
 main.add_command(lane)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from generator.record import checksums, critic, experiments, manifest, payload, repository, source, terms
 from generator.record.experiments import Experiments
@@ -111,13 +111,7 @@ def load(root: Path) -> Record:
     strict = repository.in_ci()
     return Record(
         root=root,
-        findings=_of_kind(sources, "finding"),
-        kills=_of_kind(sources, "kill"),
-        errata=_of_kind(sources, "erratum"),
-        pages=_of_kind(sources, "page"),
-        errata_pass=next(iter(_of_kind(sources, "pass")), None),
-        disclosures=tuple(each for kind in DISCLOSURES.values() for each in _of_kind(sources, kind)),
-        landing=next(iter(_of_kind(sources, "template")), None),
+        **_sorted(sources),
         terms=known_terms[0] if known_terms else (),
         payloads=payloads,
         experiments=listed,
@@ -126,6 +120,15 @@ def load(root: Path) -> Record:
         refusals=(*refusals, *(standing if strict else ())),
         warnings=() if strict else tuple(standing),
     )
+
+
+def revised(record: Record, changed: Source) -> Record:
+    """The record with one source changed or added; what was refused of the others stands."""
+    sources = {each.path: each for each in record.sources} | {changed.path: changed}
+    refusals = [each for each in record.refusals if each.path != changed.path]
+    _named([changed], refusals, record.root)
+    refusals.extend(each for each in _id_refusals(sources.values()) if each.path == changed.path)
+    return replace(record, **_sorted(sources.values()), refusals=tuple(refusals))
 
 
 def _collect(refusals: list[Refusal], given: Iterable[Given], read: Callable[[Given], Got]) -> list[Got]:
@@ -218,6 +221,20 @@ def _standing(
     for path in [*(each.path for each in sources), *payloads, *extra]:
         if why := git.standing(path):
             yield Refusal(path, 1, 1, "untracked-source", path, f"The file {why}. Commit it.")
+
+
+def _sorted(sources: Iterable[Source]) -> dict[str, Any]:
+    """Sources by the field of a record that holds their kind."""
+    sources = tuple(sources)
+    return {
+        "findings": _of_kind(sources, "finding"),
+        "kills": _of_kind(sources, "kill"),
+        "errata": _of_kind(sources, "erratum"),
+        "pages": _of_kind(sources, "page"),
+        "errata_pass": next(iter(_of_kind(sources, "pass")), None),
+        "disclosures": tuple(each for kind in DISCLOSURES.values() for each in _of_kind(sources, kind)),
+        "landing": next(iter(_of_kind(sources, "template")), None),
+    }
 
 
 def _of_kind(sources: Iterable[Source], kind: str) -> tuple[Source, ...]:

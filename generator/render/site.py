@@ -68,7 +68,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     report.extend(record.refusals)
     report.warnings.extend(record.warnings)
     refusals, warnings = gate.check(record)
-    refusals = _further(refusals, evaluations.values())
+    refusals = further(refusals, evaluations.values())
     older = frozen.of_older_gate(record.root)
     report.extend(each for each in refusals if each.path not in older)
     report.warnings.extend([*warnings, *(each for each in refusals if each.path in older)])
@@ -77,30 +77,30 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
     (report.refusals if repository.in_ci() else report.warnings).extend(registered.unproved)
     told = {each.path for each in record.refusals} | {each.text for each in record.refusals}
     for evaluation in evaluations.values():
-        report.extend(each for each in evaluation.refusals if not _follows(each, told))
+        report.extend(each for each in evaluation.refusals if not follows(each, told))
         report.numbers += leaves(evaluation.printed)
         report.derived += sum(isinstance(number, Derived) for number in evaluation.printed)
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
-    report.extend([*_reserved(record), *verdict.faults(evaluations.values())])
+    report.extend([*reserved(record), *verdict.faults(evaluations.values())])
     report.extend([*reconciliation.faults(record), *tagged.faults(record)])
-    report.extend(_corrected(record, evaluations))
+    report.extend(corrected(record, evaluations))
     report.pages = len(evaluations)
     return report
 
 
-def _follows(refusal: Refusal, told: set[str]) -> bool:
+def follows(refusal: Refusal, told: set[str]) -> bool:
     """Whether a number is missing only because of a payload that is refused at its own place already."""
     return refusal.code == "unknown-payload" and refusal.text in told
 
 
-def _further(refusals: list[Refusal], evaluations: Iterable[Evaluation]) -> list[Refusal]:
+def further(refusals: list[Refusal], evaluations: Iterable[Evaluation]) -> list[Refusal]:
     """What the gate refuses beyond what evaluation refused at the same place for the same reason."""
     known = {(r.path, r.line, r.column, r.code) for each in evaluations for r in each.refusals}
     return [r for r in refusals if (r.path, r.line, r.column, r.code) not in known]
 
 
-def _corrected(record: Record, evaluations: dict[str, Evaluation]) -> Iterator[Refusal]:
+def corrected(record: Record, evaluations: dict[str, Evaluation]) -> Iterator[Refusal]:
     """What is wrong with errata, with what they make of the record, and with the pass over them."""
     yield from erratum.faults(evaluations.values())
     traced = effects.trace(record.payloads, evaluations.values())
@@ -109,7 +109,7 @@ def _corrected(record: Record, evaluations: dict[str, Evaluation]) -> Iterator[R
         yield from rulings.faults(record.errata_pass, evaluations, traced)
 
 
-def _reserved(record: Record) -> Iterator[Refusal]:
+def reserved(record: Record) -> Iterator[Refusal]:
     """Files whose pages would stand where the generator puts its own."""
     made = {f"site_src/{name}" for name in MADE} | ({"site_src/index.md"} if record.landing else set())
     for each in record.pages:

@@ -75,31 +75,31 @@ def _explained(pieces: Iterable[Piece]) -> Iterator[Printed | ClaimStart]:
 
 def _piece(record: Record, tally: Tally, piece: Printed | ClaimStart, pieces: list[Piece]) -> Iterator[str]:
     if isinstance(piece, Printed):
-        yield from _number(record, tally, piece.number)
+        yield from number(record, tally, piece.number)
         return
     words = claimed(pieces[pieces.index(piece) :], piece, tally)
-    yield from _condition(record, f'claim "{words}"', piece.prefix)
+    yield from condition(record, f'claim "{words}"', piece.prefix)
 
 
-def _condition(record: Record, what: str, prefix: Prefix) -> Iterator[str]:
+def condition(record: Record, what: str, prefix: Prefix) -> Iterator[str]:
     """What is claimed, and its comparison with the values in it."""
     truth = str(prefixes.evaluate(prefix, record.payloads)).lower()
     yield f"{what}  {truth}, because"
     yield from _tree(record, prefix, INDENT)
 
 
-def _number(record: Record, tally: Tally, number: Number) -> Iterator[str]:
+def number(record: Record, tally: Tally, found: Number) -> Iterator[str]:
     """The shown text and how it came from what stands below."""
-    shown = plain(number, tally)
-    if isinstance(number, Made):
-        yield f"{shown}  computed by the rule {number.rule}"
-    elif isinstance(number, Derived):
-        yield f"{shown}  exactly {number.value}, as {number.form}"
-        yield from _tree(record, number.prefix, INDENT)
+    shown = plain(found, tally)
+    if isinstance(found, Made):
+        yield f"{shown}  computed by the rule {found.rule}"
+    elif isinstance(found, Derived):
+        yield f"{shown}  exactly {found.value}, as {found.form}"
+        yield from _tree(record, found.prefix, INDENT)
     else:
-        form = number.value.form if isinstance(number, Bracketed) else number.form
-        yield f"{shown}  {_rounding(number, form)}"
-        for at, leaf in enumerate(number.leaves):
+        form = found.value.form if isinstance(found, Bracketed) else found.form
+        yield f"{shown}  {_rounding(found, form)}"
+        for at, leaf in enumerate(found.leaves):
             yield from _leaf(record, leaf.payload.path, leaf.pointer, INDENT, bound=at > 0)
 
 
@@ -138,7 +138,7 @@ def _judged(record: Record, found: Evaluation) -> Iterator[str]:
         if judgement.prefix is None:
             yield f'judged "{judgement.words}"  by the author alone'
         else:
-            yield from _condition(record, f'judged "{judgement.words}"', judgement.prefix)
+            yield from condition(record, f'judged "{judgement.words}"', judgement.prefix)
 
 
 def _judgements(found: Evaluation) -> Iterator[Judgement]:

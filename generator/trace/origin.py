@@ -56,7 +56,12 @@ def owner(payload: Payload, pointer: str) -> Node | None:
 def quantity(payload: Payload, pointer: str) -> str:
     """Unit, interval, method and size behind a value, empty for a plain scalar."""
     node = owner(payload, pointer)
-    return "" if node is None else ", ".join(_about(node))
+    return "" if node is None else about(node)
+
+
+def about(node: Node) -> str:
+    """Unit, interval, method and size of a quantity or an estimate."""
+    return ", ".join(_about(node))
 
 
 def _about(node: Node) -> Iterator[str]:

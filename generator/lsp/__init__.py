@@ -1,0 +1,1 @@
+"""What an editor is told while a source is written: refusals, origins, completions, bindings."""
