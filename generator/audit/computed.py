@@ -53,8 +53,8 @@ class Sources:
     def over(self, evidence: Evidence) -> Sources:
         """The same sources as they were read, over payloads that are read again."""
         sources = Sources(evidence)
-        kept = {"_fronts": self._fronts, "_cited": self._cited, "errata": self.errata}  # as cached_property
-        sources.__dict__.update(kept)
+        for name in ("_fronts", "_cited", "errata", "_payloads"):  # as cached_property keeps them
+            sources.__dict__[name] = getattr(self, name)
         return sources
 
     def compute(self, rule: str) -> str:

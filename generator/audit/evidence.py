@@ -28,11 +28,17 @@ class Bytes:
 
 
 class Evidence:
-    """Files below one root, each read once; what was found in equal bytes before is not looked for again."""
+    """Files below one root, each read once; what was found in equal bytes before is not looked for again.
 
-    def __init__(self, root: Path, former: Evidence | None = None) -> None:
-        self.root = root.resolve()
+    Over `former` evidence of the same root, files are read again: those that `changed`, all where it is None.
+    """
+
+    def __init__(
+        self, root: Path, former: Evidence | None = None, changed: frozenset[str] | None = None
+    ) -> None:
+        self.root = former.root if former else root.resolve()
         self._former = former
+        self._changed = changed
         self.read = lru_cache(maxsize=64)(self._read)
         self._documents: dict[str, Document] = {}
         self._values: dict[tuple[str, str], Value] = {}
@@ -114,6 +120,9 @@ class Evidence:
         return self._documents[path]
 
     def _read(self, path: str) -> Bytes:
+        if self._former and self._changed is not None and path not in self._changed:
+            kept: Bytes = self._former.read(path)
+            return kept
         file = self._file(path)
         try:
             if file.stat().st_size > SIZE_LIMIT:

@@ -21,7 +21,7 @@ from generator.audit.linking import FINDING, Linking
 from generator.audit.page import Reader
 from generator.audit.reading import Context, Echo, Reading
 from generator.gate.numerals import Names
-from generator.report.refusal import Report
+from generator.report.refusal import Refusal, Report
 
 TERMS = "findings/terms.toml"
 
@@ -55,30 +55,42 @@ class Audit:
     def run(self, crew: Crew | None = None) -> Report:
         """The whole audit, step by step."""
         self.folder.gather()
-        return self.judge(crew)
+        self.judge(crew)
+        return self.report()
 
-    def judge(self, crew: Crew | None = None) -> Report:
+    def judge(self, crew: Crew | None = None) -> None:
         """Everything after the files are listed."""
         self.read_pages(crew)
         beside = Beside(self.folder, self.context, self.exempt)
         beside.read()
         self.settle_published()
         self.settle(beside.echoes)
-        return self.report()
 
     def again(self, paths: Iterable[str]) -> Report:
         """Judge these files alone, and take every other page of the site as it was read here.
 
         Payloads are read and hashed again; the sources and the links of other pages are as they were here.
         """
+        audit = self._narrowed(paths, Evidence(self.context.evidence.root, self.context.evidence))
+        audit.judge()
+        return audit.report()
+
+    def refused(self, paths: Iterable[str], changed: Iterable[str]) -> list[Refusal]:
+        """The refusals of the same, uncounted; of the files beside the site only those have changed."""
+        former = self.context.evidence
+        audit = self._narrowed(paths, Evidence(former.root, former, frozenset(changed)))
+        audit.judge()
+        return audit.folder.refusals
+
+    def _narrowed(self, paths: Iterable[str], evidence: Evidence) -> Audit:
+        """The same audit over some files of the site, with nothing read of them yet."""
         audit = copy(self)
-        evidence = Evidence(self.context.evidence.root, self.context.evidence)
         audit.context = replace(self.context, evidence=evidence, sources=self.context.sources.over(evidence))
         audit.folder = self.folder.narrowed(paths)
         only = audit.folder.only or frozenset()
         audit.readings = {path: each for path, each in self.readings.items() if path not in only}
         audit.exempt = {path: each for path, each in self.exempt.items() if path not in only}
-        return audit.judge()
+        return audit
 
     def read_pages(self, crew: Crew | None = None) -> None:
         """Prove the marks of each page and judge the rest of it."""

@@ -20,8 +20,8 @@ from generator.selftest.workplace import SITE, Workplace
 def touched(workplace: Workplace, paths: Collection[str]) -> list[Refusal]:
     """What is refused in these files, by what was read of all others before."""
     pages = [path.removeprefix(SITE) for path in paths if path.startswith(SITE)]
-    found = workplace.audit.again(pages).refusals if pages else []
     sources = [path for path in paths if not path.startswith(SITE)]
+    found = workplace.audit.refused(pages, sources) if pages else []
     return [*found, *_sources(workplace.record, sources)]
 
 
