@@ -73,7 +73,6 @@ class Source:
     sha256: str
     record: str
     payloads: Mapping[str, str]
-    untested: bool
     labels: tuple[Label, ...]
 
 
@@ -91,7 +90,6 @@ def read(root: Path, path: str) -> Source:
         sha256=hashlib.sha256(data).hexdigest(),
         record=_text(front, "record", path) if finding else _record(payloads.values(), path),
         payloads=payloads,
-        untested="untested_because" in front,
         labels=tuple(_finding(front, path) if finding else _kill(front, path)),
     )
 

@@ -66,9 +66,7 @@ def verdict(scope: Scope, source: Source) -> Judgement | None:
 
 def outcome(scope: Scope, source: Source) -> Judgement:
     """Whether a kill criterion fired; untested while one of its payloads does not exist."""
-    if source.string("untested_because") or any(
-        path not in scope.payloads for path in source.payloads.values()
-    ):
+    if any(path not in scope.payloads for path in source.payloads.values()):
         return Judgement(UNTESTED)
     found = rule(scope, front(source, "fires_when"))
     prefix: Prefix = found.prefix if found.holds else ["not", found.prefix]

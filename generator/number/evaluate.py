@@ -80,7 +80,7 @@ def evaluate(record: Record, source: Source) -> Evaluation:
     judged = {"finding": claim.status, "kill": claim.outcome}.get(source.kind)
     status = reader.judge(judged, scope, source) if judged else None
     verdict = reader.judge(claim.verdict, scope, source) if source.kind == "finding" else None
-    if not reader.refusals:
+    if not reader.refusals and not (status and status.words == claim.UNTESTED):
         reader.refusals.extend(_unused(source, record, reader.citations))
     return Evaluation(
         source=source,

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from generator.errata.effects import Traced
 from generator.ledger.order import WORDS, Order, orders
 from generator.number.evaluate import REFERENCE, Evaluation
+from generator.number.claim import UNTESTED
 from generator.number.number import Leaf, Shown
 from generator.number.piece import ClaimStart, Listing, Piece, Printed, Prose, Verbatim
 from generator.number.unit import NONE
@@ -125,7 +126,7 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
         "corrections": [marker.reference(each.erratum.source.id) for each in book.traced.on(source)],
         "registered": _registered(book, source),
         "facets": facets(evaluation) if source.kind == "finding" else {},
-        "untested_because": source.string("untested_because"),
+        "untested_because": source.string("untested_because") if untested else "",
     }
 
 
@@ -140,6 +141,7 @@ def facets(evaluation: Evaluation) -> dict[str, str]:
     }
     status = evaluation.status.words if evaluation.status else ""
     return {"record": source.string("record"), "status": status, **named}
+    untested = evaluation.status is not None and evaluation.status.words == UNTESTED
 
 
 def _registered(book: Book, source: Source) -> str:

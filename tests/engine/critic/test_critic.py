@@ -155,9 +155,9 @@ def test_a_verdict_is_the_first_label_that_holds(trial: Trial, capsys: pytest.Ca
 KILLS = {
     "fired": ("fires_when: a.results.share.low > 0\n", "agree    K-1 outcome fired: "),
     "not fired": ("fires_when: a.results.share.low > 9/10\n", "agree    K-1 outcome did not fire: "),
-    "untested": (
+    "a reason for not testing, after the data came": (
         "fires_when: a.results.share.low > 0\nuntested_because: no machine\n",
-        "-        K-1 outcome untested: not run",
+        "agree    K-1 outcome fired: ",
     ),
 }
 
