@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from unicodedata import category
@@ -97,6 +97,8 @@ def _text(attributes: Mapping[str, str], text: str, evidence: Evidence) -> Proof
     found = _place(attributes, evidence)
     pointer = attributes["data-ptr"]
     tokens = pointers.parse(pointer)
+    if attributes["data-format"] == "key":
+        return _key(attributes, text, tokens)
     if found.kind != "string" or attributes["data-format"] != "text":
         raise Fault("unknown-field", f"{pointer} is {found.kind}, no text.")
     if tokens[0] not in TEXT_ROOTS and tokens[-1] not in TEXT_KEYS:
@@ -109,6 +111,15 @@ def _text(attributes: Mapping[str, str], text: str, evidence: Evidence) -> Proof
         raise Fault("display-mismatch", f"The page states another text than the payload has at {pointer}.")
     _compare(" ".join(found.text.split()), " ".join(text.split()))
     return Proof("text", _lands(attributes), pointer=pointer)
+
+
+def _key(attributes: Mapping[str, str], text: str, tokens: Sequence[str]) -> Proof:
+    """The name of a field: whole keys of its pointer, in their order, joined by dots."""
+    named = attributes["value"]
+    if not named or f".{named}." not in f".{'.'.join(tokens)}.":
+        raise Fault("display-mismatch", f"The page names {named[:60]}, which is no part of the pointer.")
+    _compare(named, text)
+    return Proof("text", _lands(attributes), pointer=attributes["data-ptr"])
 
 
 def _derived(attributes: Mapping[str, str], text: str, evidence: Evidence) -> Proof:

@@ -18,11 +18,12 @@ UNTESTED = "untested"
 
 @dataclass(frozen=True)
 class Judgement:
-    """A word or two, and the condition that binds them, None where the author alone stands for them."""
+    """A word or two, the condition that binds them, None where none does, and all rules that were read."""
 
     words: str
     prefix: Prefix | None = None
     leaves: tuple[Leaf, ...] = ()
+    rules: tuple[Prefix, ...] = ()
 
 
 def rule(scope: Scope, fragment: Fragment) -> Verdict:
@@ -46,7 +47,7 @@ def status(scope: Scope, source: Source) -> Judgement:
             place = Fragment(source.path, written, line, column)
             raise Refused([place.refusal(0, "verdict-mismatch", written, message)])
         prefix = found.prefix if found.holds else judged.prefix
-        judged = Judgement(written, prefix, (*judged.leaves, *found.leaves))
+        judged = Judgement(written, prefix, (*judged.leaves, *found.leaves), (*judged.rules, found.prefix))
     return judged
 
 
@@ -58,7 +59,8 @@ def verdict(scope: Scope, source: Source) -> Judgement | None:
     rules = {label: rule(scope, front(source, "verdict_when", label)) for label in labels}
     for label, found in rules.items():
         if found.holds:
-            return Judgement(label, found.prefix, found.leaves)
+            leaves = tuple(leaf for each in rules.values() for leaf in each.leaves)
+            return Judgement(label, found.prefix, leaves, tuple(each.prefix for each in rules.values()))
     line, column = source.place("verdict_when")
     place = Fragment(source.path, "", line, column)
     raise Refused([place.refusal(0, "verdict-mismatch", "verdict_when", "No rule of verdict_when holds.")])
@@ -70,4 +72,4 @@ def outcome(scope: Scope, source: Source) -> Judgement:
         return Judgement(UNTESTED)
     found = rule(scope, front(source, "fires_when"))
     prefix: Prefix = found.prefix if found.holds else ["not", found.prefix]
-    return Judgement(FIRED if found.holds else NOT_FIRED, prefix, found.leaves)
+    return Judgement(FIRED if found.holds else NOT_FIRED, prefix, found.leaves, (found.prefix,))

@@ -13,6 +13,7 @@ from generator.number.fragment import Fragment, body, front
 from generator.number.number import Leaf, Made, Number
 from generator.number.piece import (
     LISTINGS,
+    OF_RECORD,
     BarStart,
     ClaimStart,
     End,
@@ -25,7 +26,7 @@ from generator.number.piece import (
     Verbatim,
 )
 from generator.number.template import Part
-from generator.record import excerpt, repository
+from generator.record import excerpt, experiments, repository
 from generator.record.record import Record
 from generator.record.source import Source
 from generator.report.refusal import Refusal, Refused
@@ -34,6 +35,7 @@ REFERENCE = re.compile(r"(?<![\w/:.#-])[FKE]-[0-9]+(?![\w-])")
 """The id of a finding, a kill criterion or an erratum in running text."""
 
 _NAME = re.compile(r"""["']([a-z][a-z0-9-]*)["']\s*""")
+_LISTING = re.compile(r"""["']([a-z]+)["']\s*(?:["']([a-z][a-z0-9-]*)["']\s*)?""")
 _VERBATIM = re.compile(r"""["']([^"'\n]+)["']\s*(?:([1-9][0-9]*)-([1-9][0-9]*)\s*)?""")
 
 
@@ -194,6 +196,9 @@ class _Reader:
         elif number.rule == "version" and not self.record.version:
             message = "CITATION.cff states no version."
             self._refuse(fragment, part.start, "unknown-field", number.rule, message)
+        elif number.rule in printing.LIST_COUNTS and not self.record.experiments:
+            message = f"{experiments.PATH} is not there, so nothing of it can be counted."
+            self._refuse(fragment, part.start, "unknown-field", number.rule, message)
         return number
 
     def _open(
@@ -216,12 +221,7 @@ class _Reader:
         elif part.name == "verbatim":
             pieces.append(self._verbatim(fragment, part, arguments))
         else:
-            name = _NAME.fullmatch(arguments)
-            if name is None or name[1] not in LISTINGS:
-                message = f"A listing is of one of {', '.join(LISTINGS)}, in quotation marks."
-                self._refuse(fragment, part.offset, "bad-template", arguments.strip(), message)
-            else:
-                pieces.append(Listing(name[1]))
+            pieces.extend(self._listing(fragment, part, arguments))
 
     def _close(
         self, fragment: Fragment, part: Part, pieces: list[Piece], open_tags: list[tuple[int, Part]]
@@ -294,6 +294,17 @@ class _Reader:
             self._refuse(fragment, part.offset, "duplicate-id", name[1], message)
         self.statements.append(name[1])
         return name[1]
+
+    def _listing(self, fragment: Fragment, part: Part, arguments: str) -> Iterator[Listing]:
+        read = _LISTING.fullmatch(arguments)
+        if read is None or read[1] not in LISTINGS or (read[2] and read[1] not in OF_RECORD):
+            message = (
+                f"A listing is of one of {', '.join(LISTINGS)}, in quotation marks; the name of a record may "
+                f"follow {', '.join(OF_RECORD)}."
+            )
+            self._refuse(fragment, part.offset, "bad-template", arguments.strip(), message)
+        else:
+            yield Listing(read[1], read[2] or "")
 
     def _verbatim(self, fragment: Fragment, part: Part, arguments: str) -> Verbatim:
         read = _VERBATIM.fullmatch(arguments)

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from generator.number.number import Number, Prefix
 from generator.record.excerpt import Excerpt
 
-LISTINGS = ("findings", "kills", "errata", "payloads")
+LISTINGS = ("findings", "kills", "errata", "payloads", "verdicts", "unrun")
+
+OF_RECORD = ("findings", "payloads", "verdicts", "unrun")
+"""Lists that can be of one record alone."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,10 @@ class Verbatim:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list that the generator makes: of findings, kill criteria, errata or payloads."""
+    """A list that the generator makes, of all that there is or of one record."""
 
     what: str
+    record: str = ""
 
 
 Piece = Prose | Printed | ClaimStart | StatementStart | FigureStart | BarStart | End | Verbatim | Listing

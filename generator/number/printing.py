@@ -14,6 +14,9 @@ from generator.report.refusal import Refused
 COUNTS = ("findings-count", "payloads-count", "numbers-count", "kills-count", "errata-count", "version")
 """Rules of numbers that a source may ask the generator for."""
 
+LIST_COUNTS = ("experiments-count", "unrun-count", "withheld-count")
+"""The same, in a record that has a list of experiments."""
+
 STATUS_COUNTS = tuple(f"findings-count:{status}" for status in ("holds", "null", "open", "unrun"))
 
 OUTCOME_COUNTS = tuple(f"kills-count:{outcome}" for outcome in ("fired", "did-not-fire", "untested"))
@@ -37,7 +40,7 @@ def number(scope: Scope, fragment: Fragment, output: Output) -> Number:
 
 
 def _made(fragment: Fragment, read: Computed, formed: bool) -> Made:
-    known = (*COUNTS, *STATUS_COUNTS, *OUTCOME_COUNTS)
+    known = (*COUNTS, *STATUS_COUNTS, *OUTCOME_COUNTS, *LIST_COUNTS)
     if read.rule not in known:
         message = f"The generator computes {', '.join(known)}."
         raise Refused([fragment.refusal(read.offset, "unknown-field", read.rule, message)])

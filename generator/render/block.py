@@ -9,10 +9,11 @@ from html import escape
 
 from markupsafe import Markup
 
+from generator.disclosure import reconciliation
 from generator.errata.effects import Traced
 from generator.ledger.order import WORDS, Order, orders
-from generator.number.evaluate import REFERENCE, Evaluation
 from generator.number.claim import UNTESTED
+from generator.number.evaluate import REFERENCE, Evaluation
 from generator.number.number import Leaf, Shown
 from generator.number.piece import ClaimStart, Listing, Piece, Printed, Prose, Verbatim
 from generator.number.unit import NONE
@@ -20,6 +21,7 @@ from generator.record.excerpt import Excerpt
 from generator.record.payload import Payload
 from generator.record.record import Record
 from generator.record.source import DISCLOSURES, Source
+from generator.render import verdicts
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url
 from generator.render.tally import Tally
@@ -60,7 +62,9 @@ class Book:
 
 def insert(book: Book, marker: Marker, piece: Verbatim | Listing) -> str:
     """The HTML of a block that an author asked for."""
-    return verbatim(piece.excerpt) if isinstance(piece, Verbatim) else listing(book, marker, piece.what)
+    if isinstance(piece, Verbatim):
+        return verbatim(piece.excerpt)
+    return listing(book, marker, piece.what, record=piece.record)
 
 
 def verbatim(excerpt: Excerpt) -> str:
@@ -96,14 +100,35 @@ def _linked(book: Book, marker: Marker, text: str) -> Iterator[Markup | str]:
     yield Markup(escape(text[at:], quote=False))
 
 
-def listing(book: Book, marker: Marker, what: str, *, filtered: bool = False) -> str:
-    """A list of findings, kill criteria, errata or payloads, each entry linked and bound."""
+def listing(book: Book, marker: Marker, what: str, *, record: str = "", filtered: bool = False) -> str:
+    """A list of what there is of one kind, each entry linked and bound; of one record where it is named."""
+    if what == "unrun":
+        return part("unrun.html.j2", sections=_unrun(book, marker, record), folded=not record)
     if what == "payloads":
-        entries = [payload_entry(book, marker, each) for each in book.record.payloads.values()]
+        paths = f"payloads/{record}/" if record else ""
+        found = [each for path, each in book.record.payloads.items() if path.startswith(paths)]
+        entries = [payload_entry(book, marker, each) for each in found]
     else:
-        kind = {"findings": "finding", "kills": "kill", "errata": "erratum"}[what]
-        entries = [_listed(book, marker, each) for each in book.of_kind(kind)]
+        kind = {"kills": "kill", "errata": "erratum"}.get(what, "finding")
+        sources = [each for each in book.of_kind(kind) if record in ("", each.source.string("record"))]
+        entries = [_listed(book, marker, each) for each in sources]
+        if what == "verdicts":
+            drawn = [verdicts.drawn(marker, each) for each in sources]
+            entries = [{**each, "drawn": all_} for each, all_ in zip(entries, drawn, strict=True)]
+            unrun = marker.link(f"unrun.html#record-{record}" if record else "unrun.html")
+            return part("verdicts.html.j2", entries=entries, unrun=unrun)
     return part("listing.html.j2", what=what, entries=entries, filtered=filtered)
+
+
+def _unrun(book: Book, marker: Marker, record: str) -> dict[str, list[dict[str, object]]]:
+    """The experiments that were not run, each with the reason, by record."""
+    said = {each.name: each.reason for each in reconciliation.entries(book.record, "unrun")}
+    sections: dict[str, list[dict[str, object]]] = {}
+    for each in book.record.experiments.rows if book.record.experiments else ():
+        if each.name in said and record in ("", each.record):
+            reason = inline(book, marker, [Prose(said[each.name])])
+            sections.setdefault(each.record, []).append({"experiment": each, "reason": reason})
+    return sections
 
 
 def _listed(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, object]:
@@ -116,6 +141,7 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
     """What a list or a page header says of a finding or a kill criterion."""
     source = evaluation.source
     judged = {"finding": "status", "kill": "outcome"}.get(source.kind, "")
+    untested = evaluation.status is not None and evaluation.status.words == UNTESTED
     return {
         "id": source.id,
         "reference": marker.reference(source.id),
@@ -130,18 +156,37 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
     }
 
 
+FACETS = {
+    "stream": ("/regime/stream",),
+    "scheme": ("/regime/draft", "/regime/scheme", "/config/scheme", "/config/schemes"),
+}
+"""Where payloads say what was watched and what guessed."""
+
+
 def facets(evaluation: Evaluation) -> dict[str, str]:
-    """What a finding can be filtered by; tags such as stream:gates name further facets."""
+    """What a finding can be filtered by: fields of what it cites, and tags such as stream:gates."""
     source = evaluation.source
     given = source.front.get("tags", ())
     tags = [str(each) for each in given] if isinstance(given, list | tuple) else []
-    named = {
-        name: "|".join(tag.partition(":")[2] for tag in tags if tag.startswith(f"{name}:"))
-        for name in ("stream", "scheme")
-    }
+    cited = {leaf.payload.path: leaf.payload for leaf in evaluation.citations}
+    named = {}
+    for name, pointers in FACETS.items():
+        tagged = [tag.partition(":")[2] for tag in tags if tag.startswith(f"{name}:")]
+        told = [text for each in cited.values() for at in pointers for text in _named(each, at)]
+        named[name] = "|".join(dict.fromkeys([*tagged, *told]))
     status = evaluation.status.words if evaluation.status else ""
     return {"record": source.string("record"), "status": status, **named}
-    untested = evaluation.status is not None and evaluation.status.words == UNTESTED
+
+
+def _named(payload: Payload, pointer: str) -> Iterator[str]:
+    """The names that a field gives, without what follows a comma."""
+    try:
+        node = payload.at(pointer)
+    except KeyError:
+        return
+    for each in node.items if node.kind == "array" else (node,):
+        if each.kind == "string":
+            yield each.text.partition(",")[0]
 
 
 def _registered(book: Book, source: Source) -> str:

@@ -1,4 +1,4 @@
-"""What leads from one part of a record to the next: sources, commands, neighbours, a page a record."""
+"""What leads from one part of a record to the next: sources, commands, neighbours."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from generator.record.payload import Payload
 from generator.record.source import Source
 from generator.render import block, label
 from generator.render.block import Book
-from generator.render.environment import part
 from generator.render.mark import Marker, payload_url
-
-_RECORDS = "site_src/records/"
 
 
 def cited(book: Book, marker: Marker, source: Source) -> Iterator[Markup | str]:
@@ -80,23 +77,3 @@ def named(marker: Marker, document: Payload, pointer: str, key: str) -> Iterator
     for index in range(count):
         if found := block.quoted(marker, document, f"{pointer}/{index}/{key}"):
             yield found
-
-
-def record_of(source: Source) -> str:
-    """The record that a page of site_src/records/ is about, empty for any other."""
-    return source.path.removeprefix(_RECORDS).removesuffix(".md") if source.path.startswith(_RECORDS) else ""
-
-
-def record(book: Book, marker: Marker, name: str) -> str:
-    """What the record has of one part: findings, payloads, what was not run; always in this order."""
-    findings = [each for each in book.of_kind("finding") if each.source.string("record") == name]
-    payloads = [each for path, each in book.record.payloads.items() if path.startswith(f"payloads/{name}/")]
-    listed = book.record.experiments
-    rows = [each for each in (listed.rows if listed else ()) if each.record == name]
-    return part(
-        "record.html.j2",
-        findings=[block.entry(book, marker, each) for each in findings],
-        payloads=[block.payload_entry(book, marker, each) for each in payloads],
-        planned=[each for each in rows if not each.payloads],
-        unrun=marker.link(f"unrun.html#record-{name}"),
-    )

@@ -63,6 +63,5 @@ def _figures(book: Book, marker: Marker, evaluation: Evaluation) -> Iterator[str
     status = evaluation.status
     if status is None or status.words == UNTESTED or status.prefix is None:
         return
-    for drawn in rule.against(status.prefix, status.leaves):
-        rows = [(block.quoted(marker, each.value.leaf.payload, "/name"), each) for each in drawn.estimates]
-        yield rule.figure(marker, rows, drawn.bars)
+    for drawn in rule.against(status.rules, status.leaves):
+        yield rule.figure(marker, rule.names(marker, drawn.estimates), drawn.estimates, drawn.bars)

@@ -80,6 +80,16 @@ class Marker:
             f'<a href="{self.line(leaf, line)}">{escape(number.text)}</a></data>'
         )
 
+    def key(self, leaf: Leaf, name: str) -> Markup:
+        """Some keys of the pointer of a leaf, joined by dots, as the name of what stands there."""
+        node, line = leaf.node, leaf.node.line
+        source, digest = _origin(leaf.payload.path, leaf.payload.sha256)
+        return Markup(
+            f'<data class="num text" value="{escape(name)}"{source} data-ptr="{escape(leaf.pointer)}"'
+            f' data-line="{line}" data-span="{node.start}-{node.end}"{digest} data-format="key">'
+            f'<a href="{self.line(leaf, line)}">{escape(name)}</a></data>'
+        )
+
     def line(self, leaf: Leaf, line: int) -> str:
         """The address of a line of the payload of a leaf."""
         return f"{_up(self.url.count('/'), payload_url(leaf.payload.path))}#L{line}"

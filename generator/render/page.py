@@ -72,8 +72,6 @@ def authored(book: Book, evaluation: Evaluation) -> Page:
 def _authored(book: Book, evaluation: Evaluation, url: str) -> Page:
     sheet = _sheet(book, url, evaluation.source)
     markdown = sheet.write(evaluation.body, note.beside(book, sheet.marker, evaluation))
-    if name := browse.record_of(evaluation.source):
-        markdown += f"\n\n{sheet.mark(browse.record(book, sheet.marker, name))}\n"
     if top := note.top(book, sheet.marker, evaluation.source):
         markdown = f"{sheet.mark(top)}\n\n{markdown}"
     return _page(sheet, _title(book, evaluation), markdown, listed=True)

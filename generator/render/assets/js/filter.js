@@ -54,7 +54,7 @@
     if (!list) return;
     const entries = [...list.querySelectorAll(":scope > .entry")];
     const count = element("p", { role: "status", class: "filter-count", "data-live": "" });
-    const form = element("form", { class: "filter", role: "search", "aria-label": "Filter the list", onsubmit: (event) => event.preventDefault() });
+    const form = element("form", { class: "filter", role: "search", "aria-label": "Filter the list", "data-live": "", onsubmit: (event) => event.preventDefault() });
     const apply = () => {
       const chosen = written(form);
       const shown = entries.filter((entry) => (entry.hidden = !matches(entry, chosen)) === false);

@@ -34,13 +34,18 @@
     same(payload, mark.getAttribute("data-sha256"), path);
     const node = payload.at(pointer);
     const [stated, form, value] = [mark.getAttribute("value"), mark.getAttribute("data-format"), payload.read(pointer)];
-    demand(value === stated, `the payload has ${value}, the page states ${stated}`);
+    demand(value === stated || form === "key", `the payload has ${value}, the page states ${stated}`);
     const line = String(payload.line(node));
     demand(line === mark.getAttribute("data-line"), `it stands on line ${line}`);
     demand(payload.span(node) === mark.getAttribute("data-span"), `it stands at bytes ${payload.span(node)}`);
     const link = `${path.replace(/\.json$/, ".html")}#L${line}`;
     const href = mark.querySelector("a")?.getAttribute("href") ?? "";
     demand(decodeURI(href).endsWith(link), `its link leads to ${href}`);
+    if (form === "key") {
+      const keys = pointer.split("/").slice(1).join(".");
+      demand(stated && `.${keys}.`.includes(`.${stated}.`), `it is no part of ${pointer}`);
+      return compare(mark, stated);
+    }
     const textual = form === "text";
     demand(node.kind === (textual ? "string" : "number"), `the payload holds a ${node.kind} there`);
     compare(mark, textual ? value : findings.shown(findings.exact(value), form, value));
