@@ -158,6 +158,8 @@ def line(each: Judged) -> str:
 
 def _flips(each: Judged) -> str:
     found = each.fragility
+    if found is not None and not found.clusters:
+        return "rests on no clusters that could be left out"
     if found is None or found.removed is None:
         return f"flips after none of up to {found.tried} of {found.clusters} clusters" if found else ""
     bound = "" if found.exact else "at most "

@@ -49,9 +49,10 @@ def label(marker: Marker, payload: Payload, identifier: str, at: str, judged: No
 
 
 def _fragility(marker: Marker, payload: Payload, at: str, judged: Node) -> dict[str, object]:
-    """How many prompts have to go before the label changes; which of the sentences says so."""
+    """How many prompts have to go before the label changes; nothing where it rests on none."""
     found = judged.members.get("fragility")
-    if found is None:
+    clusters = found.members.get("clusters") if found else None
+    if found is None or (clusters is not None and clusters.lexeme == "0"):
         return {}
     flips = found.members.get("flips_after")
     exact = found.members.get("exact")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from trial_record import Trial
 from engine.cli import cli
 from engine.contract import store
 from engine.contract.payload import Critic, Lexeme
-from engine.critic import run
+from engine.critic import report, run
+from engine.critic.judge import Judged
+from engine.critic.removal import Fragility
+from engine.critic.source import read
 
 ROOT = Path(__file__).parents[3]
 Change = Callable[[dict[str, Any]], None]
@@ -293,6 +297,17 @@ def test_the_payload_pins_what_was_judged_and_says_who_judged(trial: Trial, tmp_
     assert label.fragility is not None and label.fragility.clusters == 40
     assert label.robustness is not None and label.robustness.seeds == 10
     assert made.labels["K-1"]["outcome"].published == "did not fire"
+
+
+def test_a_label_that_rests_on_no_clusters_is_said_to(trial: Trial) -> None:
+    trial.finding(SHARE)
+    source = read(trial.root, "findings/F-01.md")
+    whole = Fragility(0, None, None, None, 0, None)
+    judged = Judged(source, source.labels[0], "holds", "holds", fragility=whole)
+    assert "rests on no clusters" in report.line(judged)
+    assert "none of up to 2 of 5" in report.line(
+        replace(judged, fragility=replace(whole, clusters=5, tried=2))
+    )
 
 
 def test_a_payload_of_disagreement_is_written_too_and_says_no(trial: Trial, tmp_path: Path) -> None:
