@@ -36,9 +36,23 @@ def release(root: Path, tag: str) -> Report:
     texts = contents.texts(record, tag)
     report = _proved(root, tag, texts)
     if not report.refusals:
+        _write(root, texts)
+    return report
+
+
+def _write(root: Path, texts: Mapping[str, bytes]) -> None:
+    """Write every file or none: what was written is taken back where another cannot be."""
+    former = {path: (root / path).read_bytes() if (root / path).is_file() else None for path in texts}
+    try:
         for path, data in texts.items():
             writing.replace(root / path, data)
-    return report
+    except BaseException:
+        for path, kept in former.items():
+            if kept is None:
+                (root / path).unlink(missing_ok=True)
+            elif (root / path).read_bytes() != kept:
+                writing.replace(root / path, kept)
+        raise
 
 
 def commands(tag: str) -> list[str]:

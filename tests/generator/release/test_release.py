@@ -14,6 +14,8 @@ import sample_record
 from released_record import CHANGELOG, CITATION, call, commit, git, made
 
 from generator.record import record as records
+from generator.record import writing
+from generator.release import run
 
 TAG = "v0.2.0"
 MANIFEST = "findings/MANIFEST.json"
@@ -248,3 +250,23 @@ def test_a_manifest_that_is_none_is_refused_at_its_place(tmp_path: Path, name: s
     text, place = MALFORMED[name]
     root = sample_record.write(tmp_path, {MANIFEST: text})
     assert [(each.path, each.line, each.column, each.code) for each in records.load(root).refusals] == [place]
+
+
+@pytest.mark.parametrize("fails", [0, 1])
+def test_a_crash_while_it_is_written_takes_back_what_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    (tmp_path / "CITATION.cff").write_text(CITATION)
+    texts = {"CITATION.cff": b"version: 9.9.9\n", MANIFEST: b"{}\n"}
+    crashing, whole = list(texts)[fails], writing.replace
+
+    def replace(file: Path, data: bytes) -> None:
+        if file == tmp_path / crashing:
+            raise KeyboardInterrupt
+        whole(file, data)
+
+    monkeypatch.setattr(writing, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        run._write(tmp_path, texts)
+    assert (tmp_path / "CITATION.cff").read_text() == CITATION
+    assert not (tmp_path / MANIFEST).exists()
