@@ -7,7 +7,7 @@ CONSTRAINTS := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve smoke test browser lint record record-compare bench clean
+.PHONY: site serve smoke test browser lint record ray-check bench clean
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -38,6 +38,10 @@ record: $(VENV)/.test      ## run the experiments again into scratch/ and compar
 	$(BIN)/engine fetch smollm2-draft
 	for name in acceptance replay distillation; do $(BIN)/engine run $$name --out scratch/record || exit 1; done
 	$(BIN)/engine compare scratch/record
+
+ray-check: $(VENV)/.test   ## kill workers, nodes and drivers of a Ray cluster on this machine
+	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[ray]'
+	RAY_CHECK=1 $(BIN)/python -m pytest tests/engine/test_ray_cluster.py
 
 bench: $(VENV)/.test       ## ratios against named peers, measured in one run each
 	$(BIN)/engine fetch smollm2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -91,17 +92,27 @@ def fetch(model: str) -> None:
     "--out", type=click.Path(path_type=Path), default=ROOT / "payloads", help="Folder for the payloads."
 )
 @click.option("--quick", is_flag=True, help="Only rehearse it, in a minute or two; never published.")
-def run(name: str, out: Path, quick: bool) -> None:
+@click.option("--on", "where", type=click.Choice(["ray"]), help="Spread its tasks over a Ray cluster.")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads of each task there.")
+def run(name: str, out: Path, quick: bool, where: str | None, threads: int | None) -> None:
     """Run experiment NAME and write its payloads; a run that was killed goes on."""
     from engine.experiments.names import find
     from engine.experiments.table import load, rehearsal
+    from engine.run import in_turn
     from engine.run import run as execute
 
     row = find(name)
+    if threads is not None and where is None:
+        raise click.UsageError("--threads goes with --on; here, set OMP_NUM_THREADS.")
     if quick and out.resolve() == (ROOT / "payloads").resolve():
         raise click.UsageError("A rehearsal goes elsewhere than into the record: give --out.")
     _writable(out)
-    for path in execute(row.name, rehearsal(row) if quick else load(row), out):
+    make, executor = partial(rehearsal if quick else load, row), in_turn
+    if where == "ray":
+        from engine.cluster import OnRay
+
+        executor = OnRay(make, row.apart, threads)
+    for path in execute(row.name, make(), out, executor):
         click.echo(f"wrote {path}")
 
 

@@ -52,9 +52,67 @@ class Experiment(Protocol):
         """The payloads, from all documents."""
 
 
-def run(name: str, experiment: Experiment, out: Path) -> list[Path]:
+@dataclass(frozen=True)
+class Work:
+    """The tasks of an experiment, in order, and where the document of each is kept."""
+
+    name: str
+    key: str
+    tasks: tuple[Task, ...]
+
+    @classmethod
+    def of(cls, name: str, experiment: Experiment) -> Work:
+        """The work of an experiment that is run under a name."""
+        return cls(name, experiment.key, tuple(experiment.tasks()))
+
+    def path(self, task: Task) -> Path:
+        """Where a task's document is kept."""
+        experiment, key = task.owner or (self.name, self.key)
+        file = f"{task.name.replace('/', '.')}.json"
+        return cache_home() / "runs" / experiment / _short(key) / file
+
+    def done(self, task: Task) -> bool:
+        """Whether a task is finished."""
+        return self.path(task).exists()
+
+    def finish(self, task: Task, documents: Documents) -> str:
+        """The text of a task's document, worked out and kept unless it is there."""
+        path = self.path(task)
+        if not path.exists():
+            store.write_text(path, json.dumps(task.work(documents)))
+        return path.read_text(encoding="utf-8")
+
+
+class Bar(Protocol):
+    """Where an executor says how far it is."""
+
+    def update(self, n: float) -> Any:
+        """So many seconds of work are done."""
+
+    def set_postfix_str(self, s: str) -> Any:
+        """What is being worked on."""
+
+
+Executor = Callable[[Work, Bar], Documents]
+"""Finishes the tasks of some work, none twice, and returns all documents."""
+
+
+def in_turn(work: Work, bar: Bar) -> Documents:
+    """One task after the other, in this process."""
+    documents: Documents = {}
+    for task in work.tasks:
+        new = not work.done(task)
+        if new:
+            bar.set_postfix_str(task.name)
+        documents[task.name] = json.loads(work.finish(task, documents))
+        if new:
+            bar.update(task.cost)
+    return documents
+
+
+def run(name: str, experiment: Experiment, out: Path, executor: Executor = in_turn) -> list[Path]:
     """Do what is not yet done of an experiment and write its payloads under `out`."""
-    documents = _work((name, experiment.key), experiment.tasks())
+    documents = _documents(Work.of(name, experiment), executor)
     written = []
     for payload in experiment.payloads(documents):
         path = out / f"{payload.name}.json"
@@ -63,25 +121,13 @@ def run(name: str, experiment: Experiment, out: Path) -> list[Path]:
     return written
 
 
-def _work(running: tuple[str, str], tasks: list[Task]) -> Documents:
-    documents: Documents = {}
+def _documents(work: Work, executor: Executor) -> Documents:
     shape = "{l_bar}{bar}| {n:.0f}/{total:.0f} s of work [{elapsed}<{remaining}]{postfix}"
-    paths = {task.name: _kept(*(task.owner or running), task.name) for task in tasks}
-    done = sum(task.cost for task in tasks if paths[task.name].exists())
-    total = sum(task.cost for task in tasks)
-    with tqdm(total=total, initial=done, desc=running[0], bar_format=shape) as bar:
-        for task in tasks:
-            path = paths[task.name]
-            if not path.exists():
-                bar.set_postfix_str(task.name)
-                store.write_text(path, json.dumps(task.work(documents)))
-                bar.update(task.cost)
-            documents[task.name] = json.loads(path.read_text(encoding="utf-8"))
-    return documents
-
-
-def _kept(experiment: str, key: str, task: str) -> Path:
-    return cache_home() / "runs" / experiment / _short(key) / f"{task.replace('/', '.')}.json"
+    done = sum(task.cost for task in work.tasks if work.done(task))
+    total = sum(task.cost for task in work.tasks)
+    with tqdm(total=total, initial=done, desc=work.name, bar_format=shape) as bar:
+        found = executor(work, bar)
+    return {task.name: found[task.name] for task in work.tasks}
 
 
 def source_digest(paths: Iterable[str]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from engine.contract.errors import NotBuilt, UnknownName
 
@@ -16,7 +17,12 @@ FILE = "experiments.json"
 
 @dataclass(frozen=True)
 class Row:
-    """One experiment: what it asks, and, once it is built, where it is defined and what it needs."""
+    """One experiment: what it asks, and, once it is built, where it is defined and what it needs.
+
+    `apart` says which of its tasks may be worked out beside each other on a cluster: a pattern of names, and
+    the patterns of the earlier tasks whose documents or files those need. A task under none waits for all
+    before it.
+    """
 
     name: str
     record: str
@@ -25,6 +31,7 @@ class Row:
     models: tuple[str, ...] = ()
     minutes: int = 0
     payloads: tuple[str, ...] = ()
+    apart: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
 
     @property
     def built(self) -> bool:
@@ -36,6 +43,12 @@ class Row:
         """Built or planned, as the published list says it."""
         return "built" if self.built else "planned"
 
+
+TEXTS: Mapping[str, Sequence[str]] = {"text/*": (), "read/*": ("text/*",)}
+"""Batches of texts by themselves, each reading after them."""
+
+CELLS: Mapping[str, Sequence[str]] = {"harvest/*": (), "cell/*": ("harvest/*",), "retest/*": ("harvest/*",)}
+"""Harvests by themselves, each cell after them: they lie in the cache, which the nodes must share."""
 
 EXPERIMENTS = (
     Row(
@@ -49,6 +62,7 @@ EXPERIMENTS = (
             f"acceptance/{name}"
             for name in ("lookup-greedy", "lookup-sampled", "draft-greedy", "draft-sampled", "seed-noise")
         ),
+        apart=TEXTS,
     ),
     Row(
         name="replay",
@@ -58,6 +72,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-draft"),
         minutes=20,
         payloads=("acceptance/replay",),
+        apart={**TEXTS, "live/*": (), "peer/*": ()},
     ),
     Row(
         name="distillation",
@@ -76,6 +91,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-draft"),
         minutes=40,
         payloads=("amber/fragility", "amber/sizes"),
+        apart={"text/*": (), "dictionary/*": ()},
     ),
     Row(
         name="census",
@@ -85,6 +101,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-draft"),
         minutes=20,
         payloads=("census/rankings",),
+        apart={"text/*": ()},
     ),
     Row(
         name="lockstep",
@@ -120,6 +137,7 @@ EXPERIMENTS = (
         question="How often does each kind of interval hold the truth?",
         minutes=2,
         payloads=("tools/coverage",),
+        apart={"*": ()},
     ),
     Row(
         name="seed-noise",
@@ -136,6 +154,7 @@ EXPERIMENTS = (
         question="How small a margin and how small a gain can a study of this size see?",
         minutes=8,
         payloads=("tools/testbed-power", "tools/testbed"),
+        apart={"*": ()},
     ),
     Row(
         name="assisted",
@@ -153,6 +172,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-draft", "smollm2-moe"),
         minutes=3,
         payloads=("sideband/upcycling",),
+        apart={**TEXTS, "facts": ()},
     ),
     Row(
         name="sideband-tap",
@@ -162,6 +182,7 @@ EXPERIMENTS = (
         models=("smollm2",),
         minutes=30,
         payloads=tuple(f"sideband/existence-{name}" for name in ("s1", "s1-replication")),
+        apart=CELLS,
     ),
     Row(
         name="sideband-tap-retests",
@@ -171,6 +192,7 @@ EXPERIMENTS = (
         models=("smollm2",),
         minutes=35,
         payloads=tuple(f"sideband/retests-{name}" for name in ("s1", "s1-replication")),
+        apart=CELLS,
     ),
     Row(
         name="sideband-pages",
@@ -182,6 +204,7 @@ EXPERIMENTS = (
         payloads=tuple(
             f"sideband/existence-{name}" for name in ("s2", "s2-replication", "s2a", "s2a-replication")
         ),
+        apart=CELLS,
     ),
     Row(
         name="sideband-pages-retests",
@@ -193,6 +216,7 @@ EXPERIMENTS = (
         payloads=tuple(
             f"sideband/retests-{name}" for name in ("s2", "s2-replication", "s2a", "s2a-replication")
         ),
+        apart=CELLS,
     ),
     Row(
         name="sideband-experts",
@@ -202,6 +226,7 @@ EXPERIMENTS = (
         models=("smollm2-moe",),
         minutes=40,
         payloads=tuple(f"sideband/existence-{name}" for name in ("s3", "s3-replication")),
+        apart=CELLS,
     ),
     Row(
         name="sideband-experts-retests",
@@ -211,6 +236,7 @@ EXPERIMENTS = (
         models=("smollm2-moe",),
         minutes=40,
         payloads=tuple(f"sideband/retests-{name}" for name in ("s3", "s3-replication")),
+        apart=CELLS,
     ),
     Row(
         name="sideband-conversion",
@@ -272,6 +298,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-draft", "smollm2-eagle"),
         minutes=220,
         payloads=("spill/traces",),
+        apart={"answers/*": (), "bild/*": (), "lade/*": ("answers/*",)},
     ),
     Row(
         name="spill-datastore",
@@ -281,6 +308,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-eagle"),
         minutes=12,
         payloads=("spill/datastore",),
+        apart={"leak/*": (), "canaries": ()},
     ),
     Row(
         name="spill-availability",
@@ -290,6 +318,7 @@ EXPERIMENTS = (
         models=("smollm2", "smollm2-draft", "smollm2-eagle"),
         minutes=15,
         payloads=("spill/availability",),
+        apart={"*": ()},
     ),
     Row(
         name="spill-attack",
