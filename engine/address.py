@@ -6,6 +6,7 @@ Standard library only.
     acceptance/lookup-greedy                          a payload, also as a file
     …/payloads/acceptance/lookup-greedy.html#L720     a pasted address: the line of a number
     …/findings/F-01.html#F-01-tokens                  a pasted address: a statement
+    …/index.html#n-lookup-greedy.length_4.tokens_…    a pasted address: a number, on whatever page
     payloads/acceptance/lookup-greedy.json#/results/… a field
 """
 
@@ -47,11 +48,36 @@ class Wanted:
 def resolve(root: Path, reference: str) -> list[Wanted]:
     """What a reference means; `UnknownName` with what would be understood."""
     path, fragment = _split(reference)
+    if fragment.startswith("n-") and not fragment.startswith("n-derived-"):
+        return _numbered(root, reference, fragment.removeprefix("n-"))
     if _KILLS.fullmatch(path) and fragment.startswith("K-"):
         path, fragment = fragment, ""
     if found := _SOURCE.fullmatch(path):
         return _source(root, found[1], fragment)
     return [_payload(_file(root, path, reference), fragment)]
+
+
+def _numbered(root: Path, reference: str, name: str) -> list[Wanted]:
+    """The field in the address of a number, in every payload that is called so."""
+    wanted = []
+    for each in all_payloads(root):
+        stem = each.rpartition("/")[2]
+        if name.startswith(f"{stem}."):
+            path = root / "payloads" / f"{each}.json"
+            found = (pointer for _, pointer in scalars(path.read_text(encoding="utf-8", errors="replace")))
+            pointers = tuple(pointer for pointer in found if _is_called(name, stem, pointer))
+            wanted += [Wanted(path, pointers, exact=True)] if pointers else []
+    if not wanted:
+        raise UnknownName(reference, "is the address of no number that was read from a payload.", FORMS)
+    return wanted
+
+
+def _is_called(name: str, stem: str, pointer: Pointer) -> bool:
+    """Whether the site calls a field so; where a page shows it again, a count follows."""
+    keys = pointer[pointer[:1] == ("results",) :]
+    keys = keys[:-1] if keys[-1:] == ("value",) else keys
+    called = re.sub(r"[^A-Za-z0-9_.-]+", "-", ".".join([stem, *keys]))
+    return name == called or (name.startswith(f"{called}-") and name[len(called) + 1 :].isdecimal())
 
 
 def all_payloads(root: Path) -> list[str]:
@@ -146,15 +172,26 @@ def _source(root: Path, name: str, fragment: str) -> list[Wanted]:
     aliases = dict(_ALIAS.findall(front[1])) if front else {}
     if not front or not aliases:
         raise UnknownName(name, "names no payload.", "There is nothing to recompute.")
-    statement = fragment.removeprefix(f"{name}-")
+    derived = fragment.removeprefix("n-derived-") if fragment.startswith("n-derived-") else ""
+    statement = "" if derived else fragment.removeprefix(f"{name}-")
     body = text[front.end() :]
     part = _statement(body, name, statement) if statement else front[1] + " ".join(_BRACES.findall(body))
     wanted = []
     for alias, payload in aliases.items():
-        pointers = tuple(dict.fromkeys(_fields(part, alias)))
-        if pointers or not statement:
+        pointers = tuple(
+            each
+            for each in dict.fromkeys(_fields(part, alias))
+            if not derived or f"-{_last(each)}-" in f"-{derived}-"
+        )
+        if pointers or not (statement or derived):
             wanted.append(Wanted(_file(root, payload, payload), pointers))
     return wanted
+
+
+def _last(pointer: Pointer) -> str:
+    """The key that the address of a derived number says of a field."""
+    keys = pointer[:-1] if pointer[-1:] == ("value",) else pointer
+    return keys[-1] if keys else ""
 
 
 def _statement(body: str, name: str, statement: str) -> str:

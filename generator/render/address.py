@@ -11,6 +11,7 @@ from functools import cache
 from html import unescape
 from pathlib import PurePosixPath
 
+from generator.number.number import Derived, Made, Number
 from generator.number.prefix import leaves
 from generator.render.page import Page
 
@@ -51,6 +52,14 @@ def _name(mark: str) -> str:
     if expression := _EXPRESSION.search(mark):
         return _expression(expression[1])
     return ""
+
+
+def names(number: Number) -> Iterator[str]:
+    """What the addresses of a number begin with, one for each of its parts."""
+    if isinstance(number, Derived):
+        yield f"n-{_expression(json.dumps(number.prefix))}"
+    elif not isinstance(number, Made):
+        yield from (f"n-{_field(leaf.payload.path, leaf.pointer)}" for leaf in number.leaves)
 
 
 @cache

@@ -12,6 +12,7 @@ from generator.number.evaluate import Evaluation
 from generator.number.number import Bracketed, Derived, Leaf, Made, Number, Prefix, Shown
 from generator.number.piece import ClaimStart, End, Piece, Printed, StatementStart
 from generator.record.record import Record
+from generator.render import address
 from generator.render.mark import claimed, plain
 from generator.render.tally import Tally, count
 from generator.trace import origin
@@ -50,11 +51,22 @@ def part(found: Evaluation, target: InSource) -> tuple[list[Piece], list[str]]:
         return whole, []
     if target.anchor in found.statements:
         return list(erratum.within(found.body, target.anchor)), []
+    if target.on_page and (addressed := [each for each in whole if _is_at(each, target.anchor)]):
+        return addressed[:1], []
     known = f"It has: {', '.join(found.statements)}." if found.statements else "It has none."
     message = f"{found.source.id} has no statement {target.anchor}. {known}"
     if not target.on_page:
         raise Unknown(message)
     return whole, [f"{message} The whole page follows."]
+
+
+def _is_at(piece: Piece, anchor: str) -> bool:
+    """Whether a number has an address on its page; the same fields have it again with a count."""
+    if not isinstance(piece, Printed):
+        return False
+    counted = anchor.rpartition("-")
+    given = {anchor, counted[0]} if counted[2].isdecimal() else {anchor}
+    return not given.isdisjoint(address.names(piece.number))
 
 
 def places(pieces: Iterable[Piece]) -> Iterator[tuple[str, str]]:

@@ -119,6 +119,25 @@ def test_claims_and_derived_numbers_are_explained_as_trees(record: Path) -> None
     assert f"2.60×  exactly 12989/5000, as times(2)\n    /  gives 12989/5000\n        {VALUE}" in output
 
 
+ADDRESSES = {
+    "index.html#n-lookup.tokens_per_check": VALUE,
+    "findings/F-01.html#n-lookup.tokens_per_check.low": LOW,
+    "https://example.org/a/findings/F-01.html#n-lookup.tokens_per_check-2": VALUE,
+    "findings/F-01.html#n-derived-tokens_per_check-vanilla": "/  gives 12989/5000",
+}
+
+
+@pytest.mark.parametrize("reference", ADDRESSES)
+def test_the_address_of_a_number_explains_that_number_alone(
+    record: Path, built: Path, reference: str
+) -> None:
+    page, _, anchor = reference.partition("#")
+    written = (built / "site" / page.removeprefix("https://example.org/a/")).read_text()
+    assert f'id="{anchor}"' in written
+    chain = explain(record, reference).output.partition("\n\n")[0]
+    assert chain.count("\n2.60") == 1 and ADDRESSES[reference] in chain and "\n84 " not in chain
+
+
 def test_judgements_and_computed_numbers_are_explained(record: Path) -> None:
     output = explain(record, "F-02").output
     assert 'judged "null"  true, because\n    and  gives true\n        <  gives true\n' in output
