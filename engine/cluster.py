@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from engine.contract import store
-from engine.contract.errors import BadData, NotInstalled
+from engine.contract.errors import BadData
 from engine.run import Bar, Documents, Experiment, Task, Work
 
 Apart = Mapping[str, Sequence[str]]
@@ -170,7 +170,7 @@ def _connected() -> Any:
     try:
         import ray
     except ImportError:
-        raise NotInstalled("ray", "is not installed.", "pip install 'specdec-sidechannels[ray]'") from None
+        raise BadData("ray", "is not installed.", "pip install 'specdec-sidechannels[ray]'") from None
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False)
     return ray

@@ -29,7 +29,3 @@ class ModelMissing(EngineError):
 
 class FetchFailed(EngineError):
     """A download, extraction or training that could not be completed."""
-
-
-class NotInstalled(EngineError):
-    """A library that only some commands need and that is not here."""
