@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,13 +43,19 @@ class Lines:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        threading.Thread(target=self._read, args=(process,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(process,), daemon=True)
+        self._reader.start()
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            self._lines.put(line)
+        with process.stdout as printed:
+            for line in printed:
+                self._lines.put(line)
         self._lines.put("")
+
+    def close(self) -> None:
+        """Read to the end."""
+        self._reader.join(timeout=PATIENCE)
 
     def until(self, start: str) -> str:
         """The next line that begins so; empty where the process ended."""
@@ -68,14 +75,14 @@ class Cluster:
             env=os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "OMP_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=(folder / "host.err").open("w"),
+            stderr=subprocess.DEVNULL,
             text=True,
         )
         self.lines = Lines(self.process)
         found = self.lines.until('{"address"')
         if not found:
-            last = (folder / "host.err").read_text().strip().splitlines()[-1:]
-            (pytest.fail if os.environ.get("RAY_CHECK") == "1" else pytest.skip)(f"Ray did not start: {last}")
+            stop = pytest.fail if os.environ.get("RAY_CHECK") == "1" else pytest.skip
+            stop(f"Ray did not start on this machine: python {PROGRAM} host FOLDER 2 tells why")
         self.address: str = json.loads(found)["address"]
 
     def tell(self, what: str) -> None:
@@ -93,7 +100,8 @@ class Cluster:
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait(timeout=PATIENCE)
-        subprocess.run(["rm", "-rf", self.ray], check=True)
+        self.lines.close()
+        shutil.rmtree(self.ray, ignore_errors=True)
 
 
 class Driver:
@@ -216,7 +224,7 @@ def test_a_driver_that_is_killed_and_started_again_finds_what_was_finished(
     first = cluster.drive("driver", pause=1.0)
     first.when(4)
     first.process.kill()
-    first.process.wait()
+    first.process.communicate()
     second = cluster.drive("driver", pause=1.0)
     assert second.finish() == alone
     assert set(second.done().values()) == {1}

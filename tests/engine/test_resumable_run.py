@@ -5,6 +5,7 @@ Started as a program, this file runs the small experiment it defines.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import re
@@ -87,6 +88,10 @@ PROVENANCE = Provenance(
     models=[],
     inputs=[],
 )
+
+
+BYTES = "d28c56c2653ef6ec7c21c9e9100a7a569738fdf144934812c8246febdcebd63b"
+"""The payload's digest, which no change of how tasks are run may change."""
 
 
 class Place:
@@ -194,6 +199,15 @@ class Silent:
 def begun(experiment: Small) -> int:
     """How many tasks were begun so far."""
     return len(experiment.log.read_text().splitlines())
+
+
+def test_bytes_and_places_are_those_of_every_run_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = alone(tmp_path, monkeypatch, Small(tmp_path / "log"))
+    assert hashlib.sha256(made).hexdigest() == BYTES
+    kept = tmp_path / "cache/specdec-sidechannels/runs/small/7692c3ad3540bb80"
+    assert sorted(path.name for path in kept.iterdir()) == [f"draw.{i:02d}.json" for i in range(TASKS)]
 
 
 def test_a_finished_run_does_no_task_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
