@@ -4,10 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := constraints.txt
+MODELS ?= smollm2 smollm2-draft smollm2-eagle smollm2-moe
+EXPERIMENTS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve smoke test browser lint record ray-check bench clean
+.PHONY: site serve smoke test browser lint record record-quick ray-check bench clean
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -33,11 +35,14 @@ browser:                   ## Chromium from the distribution, where it may be in
 	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  echo "Chromium is not here; the browser tests will be skipped. To have them: sudo apt-get install chromium"
 
-record: $(VENV)/.test      ## run the experiments again into scratch/ and compare with what is committed
-	$(BIN)/engine fetch smollm2
-	$(BIN)/engine fetch smollm2-draft
-	for name in acceptance replay distillation; do $(BIN)/engine run $$name --out scratch/record || exit 1; done
+record: $(VENV)/.test      ## run every experiment that has payloads again, into scratch/, and compare; EXPERIMENTS= some, MODELS= fetch none
+	for name in $(MODELS); do $(BIN)/engine fetch $$name || exit 1; done
+	for name in $(or $(EXPERIMENTS),$$($(BIN)/engine list --names committed)); do $(BIN)/engine run $$name --out scratch/record || exit 1; done
 	$(BIN)/engine compare scratch/record
+
+record-quick: $(VENV)/.test ## rehearse every experiment on a few other prompts, into scratch/; never published
+	for name in $(MODELS); do $(BIN)/engine fetch $$name || exit 1; done
+	for name in $(or $(EXPERIMENTS),$$($(BIN)/engine list --names built)); do $(BIN)/engine run $$name --quick --out scratch/rehearsal || exit 1; done
 
 ray-check: $(VENV)/.test   ## kill workers, nodes and drivers of a Ray cluster on this machine
 	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[ray]'

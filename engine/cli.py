@@ -27,7 +27,12 @@ def cli() -> None:
 
 @cli.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_(as_json: bool) -> None:
+@click.option(
+    "--names",
+    type=click.Choice(["built", "committed"]),
+    help="Print names alone: what runs, or has payloads.",
+)
+def list_(as_json: bool, names: str | None) -> None:
     """Show the experiments and models, and what is present."""
     from engine.decode.registry import entries
     from engine.experiments.names import EXPERIMENTS
@@ -47,6 +52,12 @@ def list_(as_json: bool) -> None:
         }
         for row in EXPERIMENTS
     ]
+    if names is not None:
+        for row in EXPERIMENTS:
+            there = [(ROOT / "payloads" / f"{name}.json").is_file() for name in row.payloads]
+            if row.built and (names == "built" or all(there)):
+                click.echo(row.name)
+        return
     if as_json:
         click.echo(json.dumps({"experiments": experiments, "models": models}, indent=2))
         return

@@ -88,6 +88,15 @@ def test_the_list_says_which_experiments_are_only_planned() -> None:
     assert "spill-vllm               planned; Does the packet stream" in engine("list").stdout
 
 
+def test_the_names_that_the_record_is_made_again_from_are_those_with_payloads() -> None:
+    every = {row["name"]: row for row in json.loads(engine("list", "--json").stdout)["experiments"]}
+    built = engine("list", "--names", "built").stdout.split()
+    committed = engine("list", "--names", "committed").stdout.split()
+    assert built == [name for name, row in every.items() if row["state"] == "built"]
+    assert committed == [name for name in built if all(every[name]["payloads"].values())]
+    assert "coverage" in committed
+
+
 def test_the_published_list_of_experiments_is_the_one_the_engine_emits(tmp_path: Path) -> None:
     committed = (ROOT / "payloads" / FILE).read_text(encoding="utf-8")
     remedy = "run: engine experiments --out payloads, and renew its line of payloads/SHA256SUMS"
