@@ -30,7 +30,7 @@ def cli() -> None:
 @click.option(
     "--names",
     type=click.Choice(["built", "committed"]),
-    help="Print names alone: what runs, or has payloads.",
+    help="Print only names: what runs, or has payloads.",
 )
 def list_(as_json: bool, names: str | None) -> None:
     """Show the experiments and models, and what is present."""
