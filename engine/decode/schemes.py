@@ -1,22 +1,39 @@
-"""Every scheme by name, over models that are fetched, or over any other."""
+"""Every scheme by name, over models that are fetched, or over any other.
+
+A file of `drafts` that defines NAME, NEEDS and `scheme` is a scheme: its name, the `Parts` that it cannot be
+without, and how it is made of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
 
 from engine.contract.errors import UnknownName
-from engine.decode import eagle
+from engine.decode import drafts, eagle
 from engine.decode.drafts import bild, lade, rest
-from engine.decode.drafts.eagle import FeatureDraft
-from engine.decode.drafts.lookup import Lookup
-from engine.decode.drafts.model import ModelDraft
 from engine.decode.llama import Llama
-from engine.decode.scheme import Chain, Nothing, Request, Scheme, Speculative
+from engine.decode.scheme import Scheme
 
-NAMES = ("plain", "lookup", "draft", "rest", "lade", "eagle", "bild")
 CHAIN = 4
 """Draft tokens a round of lookup, draft model and EAGLE."""
+
+COMPARED = ("plain", "lookup", "draft", "rest", "lade", "eagle", "bild")
+"""The schemes of the record, in the order of its tables."""
+
+
+def _found() -> dict[str, Any]:
+    """The modules of all schemes by name: those of the record in their order, then any other."""
+    files = (import_module(f"{drafts.__name__}.{file.name}") for file in iter_modules(drafts.__path__))
+    made = {file.NAME: file for file in files if hasattr(file, "NAME")}
+    return {name: made[name] for name in (*COMPARED, *sorted(made.keys() - set(COMPARED)))}
+
+
+_SCHEMES = _found()
+NAMES = tuple(_SCHEMES)
 
 
 @dataclass(frozen=True)
@@ -36,81 +53,23 @@ class Parts:
 
 def scheme(name: str, parts: Parts) -> Scheme:
     """One scheme of its parts. Raises `UnknownName`."""
-    makers = {
-        "plain": _plain,
-        "lookup": _lookup,
-        "draft": _draft,
-        "rest": _rest,
-        "lade": _lade,
-        "eagle": _eagle,
-        "bild": _bild,
-    }
-    if name not in makers:
+    if name not in _SCHEMES:
         raise UnknownName(name, "is no scheme.", f"Known: {', '.join(NAMES)}.")
-    return makers[name](parts)
-
-
-def _plain(parts: Parts) -> Scheme:
-    return Speculative("plain", 1, parts.target, lambda _: Nothing())
-
-
-def _lookup(parts: Parts) -> Scheme:
-    def drafter(_: Request) -> Chain:
-        return Chain(Lookup(parts.longest, parts.shortest), parts.length)
-
-    return Speculative("lookup", parts.length + 1, parts.target, drafter)
-
-
-def _draft(parts: Parts) -> Scheme:
-    assert parts.draft is not None
-    model = parts.draft
-
-    def drafter(request: Request) -> Chain:
-        temperature = request.temperature or 1.0
-        return Chain(ModelDraft(model, request.last + parts.length, temperature), parts.length)
-
-    return Speculative("draft", parts.length + 1, parts.target, drafter)
-
-
-def _rest(parts: Parts) -> Scheme:
-    assert parts.datastore is not None
-    retrieval = rest.Retrieval(parts.datastore)
-    return Speculative("rest", parts.datastore.settings.following + 1, parts.target, lambda _: retrieval)
-
-
-def _lade(parts: Parts) -> Scheme:
-    def drafter(request: Request) -> lade.Lookahead:
-        return lade.Lookahead(parts.target, request, parts.lade)
-
-    return Speculative("lade", parts.lade.ngram - 1, parts.target, drafter)
-
-
-def _eagle(parts: Parts) -> Scheme:
-    assert parts.head is not None
-    head = parts.head
-
-    def drafter(request: Request) -> FeatureDraft:
-        return FeatureDraft(head, request, parts.length)
-
-    return Speculative("eagle", parts.length + 1, parts.target, drafter)
-
-
-def _bild(parts: Parts) -> Scheme:
-    assert parts.draft is not None
-    return bild.BigLittle(parts.target, parts.draft, parts.bild)
+    made: Scheme = _SCHEMES[name].scheme(parts)
+    return made
 
 
 def parts(names: Sequence[str] = NAMES) -> Parts:
     """The fetched models that the named schemes need. Raises `ModelMissing`."""
     from engine.decode import eagle_training, models
 
-    wanted = set(names)
+    wanted = {need for name in names for need in _SCHEMES[name].NEEDS}
     target = models.load("smollm2")
     return Parts(
         target,
-        draft=models.load("smollm2-draft") if wanted & {"draft", "bild"} else None,
-        head=eagle_training.load("smollm2-eagle", target) if "eagle" in wanted else None,
-        datastore=rest.Datastore(eagle_training.samples("smollm2-eagle")) if "rest" in wanted else None,
+        draft=models.load("smollm2-draft") if "draft" in wanted else None,
+        head=eagle_training.load("smollm2-eagle", target) if "head" in wanted else None,
+        datastore=rest.Datastore(eagle_training.samples("smollm2-eagle")) if "datastore" in wanted else None,
     )
 
 

@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from engine.contract.errors import BadData
 from engine.decode.llama import Cache, Llama, forward
-from engine.decode.scheme import Request
+from engine.decode.scheme import Request, Scheme
 from engine.decode.verifier import Draws, draw, softmax
+
+if TYPE_CHECKING:
+    from engine.decode.schemes import Parts
 
 
 @dataclass(frozen=True)
@@ -173,3 +177,13 @@ class BigLittle:
         """Write, look over, emit, until the text ends."""
         for (new,) in lockstep(self.target, self.draft, [request], self.settings):
             yield new
+
+
+NAME = "bild"
+NEEDS = ("draft",)
+
+
+def scheme(parts: Parts) -> Scheme:
+    """The scheme of these parts."""
+    assert parts.draft is not None
+    return BigLittle(parts.target, parts.draft, parts.bild)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,9 +13,12 @@ from engine.contract.seeds import Stream
 from engine.decode.branches import Slots
 from engine.decode.eagle import Head
 from engine.decode.llama import Cache
-from engine.decode.scheme import EMPTY, Request, chain_parents
+from engine.decode.scheme import EMPTY, Request, Scheme, Speculative, chain_parents
 from engine.decode.tree import Tree
 from engine.decode.verifier import draw, softmax
+
+if TYPE_CHECKING:
+    from engine.decode.schemes import Parts
 
 
 class FeatureDraft:
@@ -59,3 +63,18 @@ class FeatureDraft:
             return int(self.head.model.token(logits.argmax())), None
         law = softmax(self.head.model.full(logits).numpy(), self.temperature)
         return draw(law, float(stream.uniform(1)[0])), law
+
+
+NAME = "eagle"
+NEEDS = ("head",)
+
+
+def scheme(parts: Parts) -> Scheme:
+    """The scheme of these parts."""
+    assert parts.head is not None
+    head = parts.head
+
+    def drafter(request: Request) -> FeatureDraft:
+        return FeatureDraft(head, request, parts.length)
+
+    return Speculative(NAME, parts.length + 1, parts.target, drafter)

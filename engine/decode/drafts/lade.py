@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -23,8 +24,11 @@ from torch import Tensor
 from engine.contract.seeds import Stream
 from engine.decode.branches import Slots
 from engine.decode.llama import Cache, Llama, final_hidden, hidden_at
-from engine.decode.scheme import Request, trie
+from engine.decode.scheme import Request, Scheme, Speculative, trie
 from engine.decode.tree import Tree
+
+if TYPE_CHECKING:
+    from engine.decode.schemes import Parts
 
 
 @dataclass(frozen=True)
@@ -158,3 +162,16 @@ class Lookahead:
             advance(self.model, self.cache, [text], [self.state])
         self.moved = True
         return self.state.tree(text[-1], room)
+
+
+NAME = "lade"
+NEEDS = ()
+
+
+def scheme(parts: Parts) -> Scheme:
+    """The scheme of these parts."""
+
+    def drafter(request: Request) -> Lookahead:
+        return Lookahead(parts.target, request, parts.lade)
+
+    return Speculative(NAME, parts.lade.ngram - 1, parts.target, drafter)

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.contract.seeds import Stream
 from engine.decode.verifier import Proposal
+
+if TYPE_CHECKING:
+    from engine.decode.scheme import Scheme
+    from engine.decode.schemes import Parts
 
 
 @dataclass
@@ -43,3 +48,17 @@ class Lookup:
             for size in range(self.shortest, min(self.longest, end) + 1):
                 self._ends[tuple(text[end - size : end])] = end
         self._text = list(text)
+
+
+NAME = "lookup"
+NEEDS = ()
+
+
+def scheme(parts: Parts) -> Scheme:
+    """The scheme of these parts."""
+    from engine.decode.scheme import Chain, Request, Speculative
+
+    def drafter(_: Request) -> Chain:
+        return Chain(Lookup(parts.longest, parts.shortest), parts.length)
+
+    return Speculative(NAME, parts.length + 1, parts.target, drafter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,6 +12,10 @@ import torch
 from engine.contract.seeds import Stream
 from engine.decode.llama import Cache, Llama, forward
 from engine.decode.verifier import Proposal, draw, softmax
+
+if TYPE_CHECKING:
+    from engine.decode.scheme import Scheme
+    from engine.decode.schemes import Parts
 
 
 @dataclass
@@ -51,3 +56,21 @@ class ModelDraft:
         while shared < limit and self._read[shared] == text[shared]:
             shared += 1
         return list(text[shared:]), shared
+
+
+NAME = "draft"
+NEEDS = ("draft",)
+
+
+def scheme(parts: Parts) -> Scheme:
+    """The scheme of these parts."""
+    from engine.decode.scheme import Chain, Request, Speculative
+
+    assert parts.draft is not None
+    model = parts.draft
+
+    def drafter(request: Request) -> Chain:
+        temperature = request.temperature or 1.0
+        return Chain(ModelDraft(model, request.last + parts.length, temperature), parts.length)
+
+    return Speculative(NAME, parts.length + 1, parts.target, drafter)

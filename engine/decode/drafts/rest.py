@@ -12,13 +12,17 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
 
 from engine.contract.seeds import Stream
-from engine.decode.scheme import EMPTY
+from engine.decode.scheme import EMPTY, Scheme, Speculative
 from engine.decode.tree import ROOT, Tree
+
+if TYPE_CHECKING:
+    from engine.decode.schemes import Parts
 
 BOUNDARY = 2**32 - 1
 """Stands between documents; no token has this id, so that no match crosses it."""
@@ -105,3 +109,14 @@ class Retrieval:
         """What the datastore offers after `text`."""
         del features, stream
         return self.datastore.tree(text, room) if room else EMPTY
+
+
+NAME = "rest"
+NEEDS = ("datastore",)
+
+
+def scheme(parts: Parts) -> Scheme:
+    """The scheme of these parts."""
+    assert parts.datastore is not None
+    retrieval = Retrieval(parts.datastore)
+    return Speculative(NAME, parts.datastore.settings.following + 1, parts.target, lambda _: retrieval)

@@ -71,6 +71,7 @@ def features(arrays: Arrays, constants: Sideband) -> Features:
 
 
 STREAM = Stream(
+    name="s3",
     title="experts chosen by every router, addresses only",
     pure=True,
     needs=("experts",),

@@ -75,6 +75,7 @@ def features(arrays: Arrays, constants: Sideband) -> Features:
 
 
 STREAM = Stream(
+    name="s2",
     title="cache pages by attention mass, layer by layer",
     pure=False,
     needs=("pages", "position"),

@@ -69,6 +69,7 @@ def _columns(event: Event, position: int, constants: Paging) -> list[float]:
 
 
 STREAM = Stream(
+    name="s2a",
     title="allocation, reuse and eviction of cache pages, addresses only",
     pure=True,
     needs=("position",),

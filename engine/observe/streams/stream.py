@@ -27,8 +27,9 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream by name. `recorder` is None where the stream follows from arrays that every harvest has."""
+    """One stream by its name. `recorder` is None where it follows from arrays that every harvest has."""
 
+    name: str
     title: str
     pure: bool
     """Whether an observer of addresses alone sees it."""

@@ -77,6 +77,7 @@ def features(arrays: Arrays, constants: Sideband, *, slots: int | None = None) -
 
 
 STREAM = Stream(
+    name="s1",
     title="units of four layers by activation times weight norm",
     pure=False,
     needs=("tap_units",),
