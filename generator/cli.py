@@ -197,13 +197,14 @@ def verify(site: Path, root: Path | None, form: str) -> None:
 @main.command()
 @_root
 @click.option("--at-least", type=click.IntRange(min=0), default=0, help="Faults that have to be planted.")
-def selftest(root: Path | None, at_least: int) -> None:
+@click.option("--all", "every", is_flag=True, help="Plant every fault, also where many are alike.")
+def selftest(root: Path | None, at_least: int, every: bool) -> None:
     """Plant faults in a copy of the record and its site, and see that each is refused as it should be."""
     from generator.selftest.run import selftest as planted
 
     found = _found(root)
     with _building():
-        tally = planted(found, click.echo)
+        tally = planted(found, click.echo, every=every)
     click.echo(tally.told(at_least))
     sys.exit(0 if tally.holds(at_least) else 1)
 

@@ -16,10 +16,11 @@ ECHO_LIMIT = 20_000
 
 @dataclass
 class Comparison:
-    """The pages that plain strings may repeat."""
+    """The pages that plain strings may repeat; what repeats pages that are not read again still does."""
 
     folder: Folder
     readings: Mapping[str, Reading]
+    repeated: set[tuple[Echo, bool]] = field(default_factory=set)
     passages: dict[tuple[str, ...], Passages] = field(default_factory=dict)
 
     def compare(self, echoes: Iterable[tuple[str, Echo, bool]]) -> None:
@@ -31,6 +32,10 @@ class Comparison:
 
     def _compare(self, shown: str, echo: Echo, search: bool) -> None:
         """Refuse each numeral of a plain string that repeats no bound number of its pages."""
+        same = self.folder.only is None or self.folder.only.isdisjoint(echo.pages)
+        if same and (echo, search) in self.repeated:
+            return
+        before = len(self.folder.refusals)
         repeated = [self.readings[page] for page in echo.pages if page in self.readings]
         if len(echo.text) > ECHO_LIMIT and not any(_repeats_lines(echo.text, each) for each in repeated):
             message = f"A plain string of more than {ECHO_LIMIT} characters is not compared with its page."
@@ -49,6 +54,8 @@ class Comparison:
             )
             line, column = self.folder.place(shown, echo.offset)
             self.folder.keep(Refusal(shown, line, column, code, echo.text.strip()[:160], message))
+        if same and len(self.folder.refusals) == before:
+            self.repeated.add((echo, search))
 
     def _passages(self, pages: tuple[str, ...], readings: Iterable[Reading]) -> Passages:
         if pages not in self.passages:

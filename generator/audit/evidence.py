@@ -36,7 +36,7 @@ class Evidence:
     def __init__(
         self, root: Path, former: Evidence | None = None, changed: frozenset[str] | None = None
     ) -> None:
-        self.root = former.root if former else root.resolve()
+        self.root: Path = former.root if former else root.resolve()
         self._former = former
         self._changed = changed
         self.read = lru_cache(maxsize=64)(self._read)

@@ -51,6 +51,7 @@ class Audit:
         self.context = Context(evidence, sources, Names(_terms(root)), sources.ids())
         self.readings: dict[str, Reading] = {}
         self.exempt: dict[str, Used] = {}
+        self.repeated: set[tuple[Echo, bool]] = set()
 
     def run(self, crew: Crew | None = None) -> Report:
         """The whole audit, step by step."""
@@ -136,7 +137,7 @@ class Audit:
                 self._settle_counts(reading, numbers)
             shown = f"{self.folder.prefix}{reading.path}"
             echoes.extend((shown, echo, False) for echo in reading.echoes)
-        Comparison(self.folder, self.readings).compare(echoes)
+        Comparison(self.folder, self.readings, self.repeated).compare(echoes)
         if not self.folder.refusals:  # what is refused is not counted, and would be refused a second time
             self._settle_coverage()
 

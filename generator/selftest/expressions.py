@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 
 from generator.record.source import Source
@@ -34,12 +35,12 @@ def literals(workplace: Workplace) -> Iterator[Fault]:
                 yield _fault(kind, each, 0, "literal-in-expression", text)
     for mark in workplace.marks:
         if tree := _as_expression(mark):
-            page = _derived(mark, ["*", "1", tree])
+            page = partial(_derived, mark, ["*", "1", tree])
             yield on_page("a page: literal in an expression", mark, mark.text, "literal-in-expression", page)
     for mark in workplace.marks:
         tree = json.loads(mark.attributes.get("data-expression", "[]"))
         for path, pointer, _ in list(exact.leaves(tree)):
-            page = mark.changed("data-expression", json.dumps(_without(tree, pointer)))
+            page = partial(mark.changed, "data-expression", json.dumps(_without(tree, pointer)))
             what = f"1 in place of {path}{pointer}"
             yield on_page("a page: literal in place of a field", mark, what, "literal-in-expression", page)
 
@@ -57,14 +58,14 @@ def claims(workplace: Workplace) -> Iterator[Fault]:
                 yield _fault("a source: rule made false", each, 0, "verdict-mismatch", text)
     for mark in workplace.marks:
         if condition := mark.attributes.get("data-claim"):
-            page = mark.changed("data-claim", json.dumps(["not", json.loads(condition)]))
+            page = partial(mark.changed, "data-claim", json.dumps(["not", json.loads(condition)]))
             yield on_page("a page: claim made false", mark, condition[:80], "claim-false", page)
 
 
 def _fault(kind: str, source: Source, offset: int, code: str, text: str) -> Fault:
     line = source.text.count("\n", 0, offset) + 1
     what = source.text[offset : offset + 60].partition("\n")[0]
-    return Fault(kind, source.path, line, what, {code: 1}, {source.path: text})
+    return Fault(kind, source.path, line, what, {code: 1}, lambda: {source.path: text})
 
 
 def _as_expression(mark: Mark) -> object:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from generator.report.refusal import Refusal
 
 
+def made(files: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:
+    """Files whose texts are known already, as the changes of a fault."""
+    return lambda: files
+
+
 @dataclass(frozen=True)
 class Fault:
-    """Files as the fault leaves them, by path in the copy, and the refusals that are due for them.
+    """What a fault makes of files of the copy, by path, and the refusals that are due for it.
 
-    `due` says how many refusals of each code there must be, `barred` which codes must not be there: a
-    fault that something cheaper gives away proves nothing about the check it was made for.
+    `changes` makes the files when the fault is planted: faults are many, and pages long. `due` says how many
+    refusals of each code there must be, `barred` which codes must not be there: a fault that something
+    cheaper gives away proves nothing about the check it was made for.
     """
 
     kind: str
@@ -21,7 +27,7 @@ class Fault:
     line: int
     what: str
     due: Mapping[str, int]
-    changes: Mapping[str, str]
+    changes: Callable[[], Mapping[str, str]]
     barred: frozenset[str] = frozenset()
 
     def miss(self, refusals: list[Refusal]) -> str:

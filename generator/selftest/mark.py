@@ -77,6 +77,11 @@ class Mark:
         start, end = next(each.span(2) for each in found if each[1] == name)
         return self.page[:start] + escape(value) + self.page[end:]
 
+    def exchanged(self, old: str, new: str) -> str:
+        """The page with something in the element replaced wherever it stands there."""
+        element = self.page[self.start : self.end].replace(old, new)
+        return self.page[: self.start] + element + self.page[self.end :]
+
     def replaced(self, old: str, new: str) -> str:
         """The page with something inside the element replaced once."""
         at = self.page.index(old, self.start)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 
 from generator.record import checksums
 from generator.render.script import KNOWN
 from generator.selftest import exact
-from generator.selftest.fault import Fault
+from generator.selftest.fault import Fault, made
 from generator.selftest.mark import Mark
 from generator.selftest.traces import on_page
 from generator.selftest.workplace import SITE, Workplace
@@ -42,17 +43,19 @@ def _attribute(mark: Mark, name: str) -> Fault:
     old = mark.attributes[name]
     if name == "data-sha256":
         new = _other_digest(old)
-        return on_page("a digest", mark, f"{old} → {new}", "payload-changed", mark.changed(name, new))
+        return on_page(
+            "a digest", mark, f"{old} → {new}", "payload-changed", partial(mark.changed, name, new)
+        )
     new = _next(old)
     kind = f"a {name.removeprefix('data-')}"
-    return on_page(kind, mark, f"{old} → {new}", "place-mismatch", mark.changed(name, new))
+    return on_page(kind, mark, f"{old} → {new}", "place-mismatch", partial(mark.changed, name, new))
 
 
 def _link(mark: Mark) -> Fault:
     old = mark.link
     path, _, fragment = old.rpartition("#")
     new = f"{path}#{_next(fragment)}"
-    page = mark.replaced(f'href="{old}"', f'href="{new}"')
+    page = partial(mark.replaced, f'href="{old}"', f'href="{new}"')
     return on_page("the line of a link", mark, f"{old} → {new}", "place-mismatch", page)
 
 
@@ -64,7 +67,7 @@ def _operands(workplace: Workplace) -> Iterator[Fault]:
             for leaf in exact.leaves(tree):
                 path, pointer, digest = leaf
                 leaf[2] = _other_digest(digest)
-                page = mark.changed(name, json.dumps(tree))
+                page = partial(mark.changed, name, json.dumps(tree))
                 leaf[2] = digest
                 what = f"{path}{pointer}"
                 yield on_page("a digest in an expression", mark, what, "payload-changed", page)
@@ -79,7 +82,7 @@ def _blocks(workplace: Workplace) -> Iterator[Fault]:
                 yield _lines(workplace, mark, name)
     for mark in shown:
         old = mark.attributes["data-sha256"]
-        page = mark.changed("data-sha256", _other_digest(old))
+        page = partial(mark.changed, "data-sha256", _other_digest(old))
         yield on_page("the digest of a block", mark, old, "payload-changed", page)
 
 
@@ -90,7 +93,7 @@ def _lines(workplace: Workplace, mark: Mark, name: str) -> Fault:
     new = f"{old.removesuffix(last)}{_next(last)}"
     longer = name == "data-verbatim" and workplace.text(path).count("\n") > int(last)
     code = "display-mismatch" if longer else "place-mismatch"
-    return on_page("the lines of a block", mark, f"{old} → {new}", code, mark.changed(name, new))
+    return on_page("the lines of a block", mark, f"{old} → {new}", code, partial(mark.changed, name, new))
 
 
 def _printed(workplace: Workplace) -> Iterator[Fault]:
@@ -99,8 +102,7 @@ def _printed(workplace: Workplace) -> Iterator[Fault]:
         if mark.attributes.get("data-computed", "").startswith("sha256:"):
             old = mark.attributes["value"]
             new = _other_digest(old)
-            page = mark.page[: mark.start] + mark.page[mark.start : mark.end].replace(old, new)
-            page += mark.page[mark.end :]
+            page = partial(mark.exchanged, old, new)
             yield on_page("a digest that is printed", mark, f"{old} → {new}", "display-mismatch", page)
 
 
@@ -108,16 +110,18 @@ def _copies(workplace: Workplace) -> Iterator[Fault]:
     """A payload, and its copy in the site, with one space more."""
     for path in workplace.record.payloads:
         copy, text = SITE + path, workplace.text(path) + " "
-        yield Fault("a changed copy of a payload", copy, 1, path, {"payload-changed": 1}, {copy: text})
+        yield Fault("a changed copy of a payload", copy, 1, path, {"payload-changed": 1}, made({copy: text}))
     for path in workplace.record.payloads:
         pages = {each.path: each.page for each in workplace.marks if each.attributes.get("data-src") == path}
         changes = {path: workplace.text(path) + " ", **pages}
         due = {"payload-changed": max(1, len(pages))}
-        yield Fault("a payload changed after the build", path, 1, path, due, changes)
+        yield Fault("a payload changed after the build", path, 1, path, due, made(changes))
     copy = SITE + checksums.PATH
     if (workplace.root / copy).is_file():
         text = workplace.text(copy) + "\n"
-        yield Fault("a changed copy of the checksums", copy, 1, copy, {"payload-changed": 1}, {copy: text})
+        yield Fault(
+            "a changed copy of the checksums", copy, 1, copy, {"payload-changed": 1}, made({copy: text})
+        )
 
 
 def _checksums(workplace: Workplace) -> Iterator[Fault]:
@@ -129,7 +133,7 @@ def _checksums(workplace: Workplace) -> Iterator[Fault]:
         changed = text[: found.start()] + _other_digest(found[0]) + text[found.end() :]
         line = text.count("\n", 0, found.start()) + 1
         due = {"payload-changed": 1}
-        yield Fault("a checksum", checksums.PATH, line, found[0], due, {checksums.PATH: changed})
+        yield Fault("a checksum", checksums.PATH, line, found[0], due, made({checksums.PATH: changed}))
 
 
 def _scripts(workplace: Workplace) -> Iterator[Fault]:
@@ -141,27 +145,30 @@ def _scripts(workplace: Workplace) -> Iterator[Fault]:
         *_, last = re.finditer("[0-9]", text)
         byte = text[: last.start()] + _next(last[0])[-1] + text[last.end() :]
         kind = "a script that carries a payload"
-        yield Fault(f"{kind}, a changed byte", script, 1, path, due, {script: byte})
-        yield Fault(f"{kind}, words after it", script, 1, path, due, {script: f"{text}document.title;\n"})
+        yield Fault(f"{kind}, a changed byte", script, 1, path, due, made({script: byte}))
+        yield Fault(
+            f"{kind}, words after it", script, 1, path, due, made({script: f"{text}document.title;\n"})
+        )
     text = workplace.text(SITE + KNOWN)
     for found in _DIGEST.finditer(text, text.index('"present"')):
         changed = text[: found.start()] + _other_digest(found[0]) + text[found.end() :]
-        yield Fault("a digest that a script knows", SITE + KNOWN, 1, found[0], due, {SITE + KNOWN: changed})
+        yield Fault(
+            "a digest that a script knows", SITE + KNOWN, 1, found[0], due, made({SITE + KNOWN: changed})
+        )
 
 
 def _figures(workplace: Workplace) -> Iterator[Fault]:
     """Each path of each figure moved, doubled or taken away: dots, intervals, bars, lines."""
     due = {"place-mismatch": 1}
-    for page in workplace.pages:
+    for page in sorted(workplace.drawn):
         text = workplace.text(page)
-        paths = _PATH.finditer(text) if "data-figure" in text else ()
-        for found in paths:
+        for found in _PATH.finditer(text):
             head, tail = text[: found.start()], text[found.end() :]
             moved = re.sub(r"[0-9]+\.[0-9]", _moved, found[0], count=1)
             faults = {"a moved path": moved, "a path twice": found[0] * 2, "a path taken away": ""}
             for what, path in faults.items():
-                line = head.count("\n") + 1
-                yield Fault(f"a figure, {what}", page, line, found[0], due, {page: head + path + tail})
+                changed = made({page: head + path + tail})
+                yield Fault(f"a figure, {what}", page, head.count("\n") + 1, found[0], due, changed)
 
 
 def _moved(place: re.Match[str]) -> str:

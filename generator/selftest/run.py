@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -26,17 +27,20 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "claims": expressions.claims,
 }
 
+ENOUGH = 500
+"""Faults of one kind of which none is left out; so many of a larger kind, unless all are asked for."""
 
-def selftest(root: Path, say: Callable[[str], None]) -> Tally:
-    """Plant every fault in a copy of a record; raises Stopped where the record itself is refused.
 
-    Raises Misuse where the copy cannot be written.
+def selftest(root: Path, say: Callable[[str], None], *, every: bool) -> Tally:
+    """Plant faults in a copy of a record, all of them or enough of each kind.
+
+    Raises Stopped where the record itself is refused, and Misuse where the copy cannot be written.
     """
     total = Tally()
     with tempfile.TemporaryDirectory(prefix="findings-selftest-") as folder:
         try:
             workplace = prepare(root, Path(folder) / "copy")
-            for tally in planted(workplace, plant, tuple(GROUPS), processes()):
+            for tally in planted(workplace, partial(plant, every=every), tuple(GROUPS), processes()):
                 for row in tally.rows():
                     say(row)
                 total += tally
@@ -45,7 +49,7 @@ def selftest(root: Path, say: Callable[[str], None]) -> Tally:
     return total
 
 
-def plant(workplace: Workplace, group: str, share: Share) -> Tally:
+def plant(workplace: Workplace, group: str, share: Share, *, every: bool = True) -> Tally:
     """Plant the faults of a group, or a share of them, one at a time.
 
     The first of each kind is judged by the whole of the checks, the others where they touch; kinds that
@@ -54,13 +58,24 @@ def plant(workplace: Workplace, group: str, share: Share) -> Tally:
     tally = Tally()
     whole: set[str] = set()
     for kind, alike in groupby(GROUPS[group](workplace), key=lambda fault: fault.kind):
-        for number, fault in enumerate(alike):
+        found = list(alike)
+        chosen = found if every else chosen_of(found)
+        if len(chosen) < len(found):
+            workplace.left_out[f"{kind}, of {len(found)}; --all plants them"] += len(found) - len(chosen)
+        for number, fault in enumerate(chosen):
             if share.has(number):
                 everything = number == 0 and kind.partition(",")[0] not in whole
                 judge = judging.everything if everything else judging.touched
-                with workplace.changed(fault.changes):
-                    tally.add(kind, fault.miss(judge(workplace, tuple(fault.changes))))
+                with workplace.changed(changes := fault.changes()):
+                    tally.add(kind, fault.miss(judge(workplace, tuple(changes))))
         whole.add(kind.partition(",")[0])
     if share.has(0):
         tally.left_out, workplace.left_out = workplace.left_out, Counter()
     return tally
+
+
+def chosen_of(faults: Sequence[Fault]) -> list[Fault]:
+    """So many that lie evenly, and the first of each file; all where they are few."""
+    first = {fault.path: number for number, fault in reversed([*enumerate(faults)])}
+    even = {place * len(faults) // ENOUGH for place in range(ENOUGH)}
+    return [faults[number] for number in sorted(even.union(first.values()))]

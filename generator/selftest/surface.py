@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from unicodedata import category
 
 from generator.selftest.cases import Form
@@ -26,6 +26,10 @@ class Surface:
     write: Callable[[Form], str] | None = None
     strict: bool = False
 
+    def changed(self, form: Form) -> dict[str, str]:
+        """The file with a form of the table in this place."""
+        return {self.path: self.plant(self.write(form) if self.write else form.text)}
+
     @cached_property
     def line(self) -> int:
         """Where in the file the text comes to stand."""
@@ -39,7 +43,7 @@ def planted(surfaces: Iterable[Surface], forms: Iterable[Form]) -> Iterator[Faul
         for form in forms:
             if surface.write or form.plain:
                 what = f"{form.text!r}, row {form.row} of the table"
-                changes = {surface.path: surface.plant(surface.write(form) if surface.write else form.text)}
                 hidden = surface.strict and any(category(each) == "Cf" for each in form.text)
                 due = {"bad-encoding" if hidden else form.code: 1}
+                changes = partial(surface.changed, form)
                 yield Fault(surface.name, surface.path, surface.line, what, due, changes)

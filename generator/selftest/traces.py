@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from generator.record.pointer import unparse
 from generator.record.tree import Node, grow
@@ -15,9 +16,9 @@ _NUMERAL = re.compile("[0-9a-f]*[0-9][0-9a-f.,-]*")
 """A count, a date, a version or a digest."""
 
 
-def on_page(kind: str, mark: Mark, what: str, code: str, page: str) -> Fault:
-    """A fault at a mark, which leaves its page as given."""
-    return Fault(kind, mark.path, mark.line, what, {code: 1}, {mark.path: page})
+def on_page(kind: str, mark: Mark, what: str, code: str, page: Callable[[], str]) -> Fault:
+    """A fault at a mark, which leaves its page as it is made."""
+    return Fault(kind, mark.path, mark.line, what, {code: 1}, lambda: {mark.path: page()})
 
 
 def typed(workplace: Workplace) -> Iterator[Fault]:
@@ -29,7 +30,7 @@ def typed(workplace: Workplace) -> Iterator[Fault]:
             workplace.left_out["computed marks that show a name"] += 1
             continue
         code = "untraced-word" if mark.attributes.get("data-format") == "words" else "untraced-number"
-        yield on_page("a number typed by hand", mark, mark.text, code, mark.typed())
+        yield on_page("a number typed by hand", mark, mark.text, code, mark.typed)
 
 
 def pointers(workplace: Workplace) -> Iterator[Fault]:
@@ -46,7 +47,7 @@ def pointers(workplace: Workplace) -> Iterator[Fault]:
             workplace.left_out["pointers without an equal neighbour"] += 1
             continue
         other = min(others, key=lambda each: (abs(each[0] - line), each[1]))[1]
-        page = mark.changed("data-ptr", other)
+        page = partial(mark.changed, "data-ptr", other)
         yield on_page("a pointer to an equal neighbour", mark, f"{pointer} → {other}", "place-mismatch", page)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from hashlib import sha1
 from html import escape
 
@@ -26,7 +27,6 @@ GIVEN_AWAY = frozenset({"payload-changed", "place-mismatch", "bad-payload", "unk
 LISTS = (KNOWN, "numbers.json")
 """Files of a site that state the digests of payloads beside the pages."""
 
-_DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -83,19 +83,21 @@ def _digits(workplace: Workplace, kind: str, pointer: str, cited: Cited, *, whol
         if change is None:
             workplace.left_out["digits on which nothing that is shown or claimed depends"] += 1
             continue
-        concerned = (
-            list(change.due) if first else [min(change.due, key=lambda path: len(workplace.text(path)))]
-        )
-        due = sum((change.due[path] for path in concerned), Counter[str]())
+        everywhere = first and whole
+        pages = list(change.due) if first else [min(change.due, key=lambda path: len(workplace.text(path)))]
+        due = sum((change.due[path] for path in pages), Counter[str]())
         what = f"{pointer}: {cited.node.lexeme} → {change.lexeme}"
-        changes = _restated(workplace, cited, change, None if first and whole else concerned)
-        yield Fault(kind, cited.payload.path, cited.node.line, what, due, changes, _given_away(changes))
+        restated = workplace.pages if everywhere else pages
+        changes = partial(_restated, workplace, cited, change, restated, whole=everywhere)
+        barred = _given_away(workplace, cited.payload.path, restated)
+        yield Fault(kind, cited.payload.path, cited.node.line, what, due, changes, barred)
         first = False
 
 
-def _given_away(changes: Mapping[str, str]) -> frozenset[str]:
+def _given_away(workplace: Workplace, payload: str, pages: Iterable[str]) -> frozenset[str]:
     """What must not be refused; a figure that is drawn again stands elsewhere once its number differs."""
-    drawn = any("data-figure" in text for path, text in changes.items() if path.endswith(".html"))
+    stated = workplace.digest(payload)
+    drawn = any(stated in workplace.text(path) for path in workplace.drawn.intersection(pages))
     return GIVEN_AWAY - {"place-mismatch"} if drawn else GIVEN_AWAY
 
 
@@ -154,15 +156,16 @@ def _due(workplace: Workplace, pointer: str, cited: Cited, value: Fraction) -> d
     return due
 
 
-def _restated(workplace: Workplace, cited: Cited, change: Change, pages: list[str] | None) -> dict[str, str]:
+def _restated(
+    workplace: Workplace, cited: Cited, change: Change, pages: Iterable[str], *, whole: bool
+) -> dict[str, str]:
     """The number changed, and its new digest wherever the old one stood: on some pages, or everywhere."""
-    whole = pages is None
     payload, node = cited.payload, cited.node
     data = payload.data[: node.start] + change.lexeme.encode() + payload.data[node.end :]
     changed = data.decode("utf-8")
     changes = _listed(workplace, payload.path, changed) if whole else {payload.path: changed}
-    digests = {digest(workplace.text(path)): digest(text) for path, text in changes.items()}
-    for path in workplace.pages if pages is None else pages:
+    digests = {workplace.digest(path): digest(text) for path, text in changes.items()}
+    for path in pages:
         page = _page(workplace, path, payload.path, node.line, changed)
         page = _exchanged(page, digests)
         if page != workplace.text(path):
@@ -179,7 +182,9 @@ def _beside(workplace: Workplace, changes: Mapping[str, str]) -> dict[str, str]:
     """The scripts that carry changed payloads, and the lists that state their digests."""
     payloads = {path: text for path, text in changes.items() if path in workplace.record.payloads}
     digests = {
-        made(workplace.text(path)): made(text) for path, text in payloads.items() for made in (digest, _blob)
+        named(workplace.text(path)): named(text)
+        for path, text in payloads.items()
+        for named in (digest, _blob)
     }
     scripts = {f"{SITE}{path}.js": carried(path, text.encode()).decode() for path, text in payloads.items()}
     lists = [SITE + name for name in LISTS if (workplace.root / SITE / name).is_file()]
@@ -198,7 +203,7 @@ def _listed(workplace: Workplace, payload: str, changed: str) -> dict[str, str]:
     further = {payload: changed}
     while further != changes:
         changes = further
-        digests = {digest(workplace.text(path)): digest(text) for path, text in changes.items()}
+        digests = {workplace.digest(path): digest(text) for path, text in changes.items()}
         restated = {path: _exchanged(workplace.text(path), digests) for path in workplace.evidence}
         further = {path: text for path, text in restated.items() if text != workplace.text(path)}
         further[payload] = changed
@@ -207,7 +212,9 @@ def _listed(workplace: Workplace, payload: str, changed: str) -> dict[str, str]:
 
 def _exchanged(text: str, digests: Mapping[str, str]) -> str:
     """A text with new digests for old ones."""
-    return _DIGEST.sub(lambda found: digests.get(found[0], found[0]), text)
+    for old, new in digests.items():
+        text = text.replace(old, new)
+    return text
 
 
 def _page(workplace: Workplace, path: str, payload: str, line: int, changed: str) -> str:

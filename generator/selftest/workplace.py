@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 from generator.audit import Audit
@@ -58,6 +59,7 @@ class Workplace:
         if refusals := self.audit.run().refusals:
             raise Stopped(Report(refusals))
         self._texts: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
 
     def text(self, path: str) -> str:
         """A file of the copy as it was before any fault."""
@@ -65,11 +67,22 @@ class Workplace:
             self._texts[path] = (self.root / path).read_bytes().decode("utf-8")
         return self._texts[path]
 
+    def digest(self, path: str) -> str:
+        """The digest of a file of the copy as it was before any fault."""
+        if path not in self._digests:
+            self._digests[path] = sha256(self.text(path).encode("utf-8")).hexdigest()
+        return self._digests[path]
+
     @cached_property
     def pages(self) -> list[str]:
         """The finished pages, as paths in the copy."""
         found = (self.root / "site").rglob("*.html")
         return sorted(page.relative_to(self.root).as_posix() for page in found)
+
+    @cached_property
+    def drawn(self) -> frozenset[str]:
+        """The pages on which a figure is drawn."""
+        return frozenset(path for path in self.pages if "data-figure" in self.text(path))
 
     @cached_property
     def evidence(self) -> list[str]:
