@@ -57,7 +57,7 @@ class Line:
     name: str
     committed: dict[str, Any]
     recomputed: dict[str, Any] | None
-    reason: str = "no state; re-run its command"
+    reason: str = "not stated how it follows from whole numbers; re-run its command"
 
     @property
     def agrees(self) -> bool:
@@ -85,8 +85,9 @@ def check(wanted: Wanted) -> Iterator[Line]:
     path = wanted.path
     try:
         document = json.loads(path.read_bytes(), parse_float=Digits)
-        name, table = document["name"], _table(document)
         numbers = {tuple(pointer.split(".")): leaf for pointer, leaf in leaves(document["results"], "")}
+        stated = any("statistic" in leaf for leaf in numbers.values())
+        name, table = document["name"], _table(document) if stated else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadData(str(path), f"is no payload: {error!r}.", "Write it again with the engine.") from None
     if not wanted.pointers:

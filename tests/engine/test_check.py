@@ -115,7 +115,10 @@ def test_an_untouched_payload_is_equal_in_every_number(clone: Clone, names: tupl
     lines = done.stdout.splitlines()
     for name in STATISTICS:
         assert any(line.startswith(f"equal  trial/one nested.{name}: ") for line in lines)
-    assert "-      trial/one plain: 1 (no state; re-run its command)" in lines
+    assert (
+        "-      trial/one plain: 1 (not stated how it follows from whole numbers; re-run its command)"
+        in lines
+    )
     assert lines[-1].startswith("5 of 5 recomputed numbers equal, 6 in all, ")
 
 
@@ -364,6 +367,16 @@ def line_of(clone: Clone, *keys: str) -> int:
     for key in keys:
         at = next(i for i in range(at + 1, len(lines)) if lines[i].lstrip().startswith(f'"{key}": '))
     return at + 1
+
+
+def test_counts_beside_numbers_that_no_statistic_makes_of_them_are_no_fault(tmp_path: Path) -> None:
+    number = {"value": 2.5, "unit": "chi-square"}
+    document = {"name": "trial/test", "seeds": {"root": 1}, "config": {}, "results": {"chance": number}}
+    document["state"] = {"columns": ["cluster", "drawn"], "rows": [[0, 3], [1, 2]]}
+    path = tmp_path / "test.json"
+    path.write_text(json.dumps(document))
+    (line,) = check.check(address.Wanted(path))
+    assert line.recomputed is None and "not stated how it follows" in str(line)
 
 
 FIVE = ["nested.total", "nested.share", "nested.gain", "config.resamples", "config.level", "nested.second"]
