@@ -272,7 +272,7 @@ def overhead(name: str, coder: str, table: Table) -> Leaf:
         kind="ratio", numerator=[f"{name}_{coder}"], denominator=[f"{name}_ideal"], stream=f"{name}-{coder}"
     )
     return Leaf(
-        **compute(said.model_dump(exclude_none=True), table), unit="share of the ideal length", statistic=said
+        **compute(said.model_dump(exclude_none=True), table), unit="ratio", statistic=said
     )
 
 
