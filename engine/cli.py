@@ -177,6 +177,36 @@ def bootstrap(arguments: tuple[str, ...]) -> None:
 
 
 @cli.command()
+@click.argument("names", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the zips.")
+@click.option(
+    "--verify",
+    "copy",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Check the zips in a folder against the committed sums, and pack nothing.",
+)
+def archive(names: tuple[str, ...], out: Path | None, copy: Path | None) -> None:
+    """Pack raw harvests, which git leaves out: NAMES, or all that are finished; state their sums."""
+    from engine import archive as archives
+
+    if (out is None) == (copy is None) or (copy and names):
+        raise click.UsageError("Give --out with the harvests to pack, or --verify alone.")
+    if copy is not None:
+        found = archives.verify(copy, archives.read_sums(archives.SUMS))
+        for each in found:
+            click.echo(f"{each.word:<10} {each.name}")
+        click.echo(f"{sum(each.good for each in found)} of {len(found)} are as committed.")
+        sys.exit(0 if found and all(each.good for each in found) else 1)
+    assert out is not None
+    _writable(out)
+    paths = [archives.pack(name, out) for name in archives.require(names)]
+    archives.state(paths, archives.SUMS)
+    for path in paths:
+        click.echo(f"wrote {path}")
+    click.echo(f"Commit {archives.SUMS}.")
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of payloads."""
     from engine.contract.payload import json_schema
