@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from generator.render.publish import Misuse
-from generator.selftest import expressions, judging, pages, places, sources, traces, values
+from generator.selftest import expressions, judging, notes, pages, places, sources, traces, values
 from generator.selftest.fault import Fault
 from generator.selftest.share import Share, planted, processes
 from generator.selftest.tally import Tally
@@ -25,6 +25,7 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "pages": pages.pages,
     "literals": expressions.literals,
     "claims": expressions.claims,
+    "notes": notes.notes,
 }
 
 ENOUGH = 500

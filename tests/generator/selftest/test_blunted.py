@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import sample_record
 
-from generator.audit import drawing, mark, page, predicate, stylesheet, surface
+from generator.audit import drawing, mark, note, other, page, predicate, stylesheet, surface
 from generator.audit.beside import Beside
 from generator.audit.comparison import Comparison
 from generator.audit.evidence import Evidence
@@ -53,11 +53,24 @@ payloads:
 {% endfigure %}
 """
 
+ERRATUM = """---
+id: E-1
+finding: F-01
+statement: gain
+date: 2024-05-01
+kind: wording
+reason: "Read: its rate of tokens."
+payloads: {}
+---
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sample record, with a figure, and its site."""
-    root = sample_record.write(tmp_path_factory.mktemp("record"), {"findings/F-03.md": DRAWN})
+    root = sample_record.write(
+        tmp_path_factory.mktemp("record"), {"findings/F-03.md": DRAWN, "findings/errata/E-1.md": ERRATUM}
+    )
     folder = tmp_path_factory.mktemp("copy")
     prepare(root, folder)
     return folder
@@ -88,8 +101,16 @@ def _literal_allowed(self: Any, token: Any) -> Literal:
     return Literal(Fraction(int(token.text)), token.offset)
 
 
+OPEN = page.Reader._open
 JUDGE = exact.judge
 HOLDS = predicate.Trace.holds
+
+
+def _live_unread(self: page.Reader, name: str, written: str, token: Any) -> None:
+    """What a script will fill is left to the script."""
+    OPEN(self, name, written, token)
+    if "data-live" in written:
+        self._skip = self.html.index("</div>", token.end())
 
 
 def _true_source(*arguments: Any) -> Any:
@@ -185,6 +206,27 @@ BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
         lambda name, given: [],
         {"a page, alt", "a page, title attribute", "a page, aria-label", "a page, description"},
     ),
+    "what a script fills is not read": (
+        "pages",
+        page.Reader,
+        "_open",
+        _live_unread,
+        {"a page, element that a script fills"},
+    ),
+    "programs are known by their names": (
+        "places",
+        other,
+        "is_known",
+        lambda *_: True,
+        {"a changed program of the site", "a program that nobody knows"},
+    ),
+    "further texts are not read": (
+        "pages",
+        Beside,
+        "_other",
+        lambda *_: None,
+        {"a file: table of values", "a file: data", "a file: text without a suffix"},
+    ),
     "stylesheets are not read": (
         "pages",
         stylesheet,
@@ -276,6 +318,13 @@ BLUNTED: dict[str, tuple[str, object, str, Callable[..., Any], set[str]]] = {
         "holds",
         _true_page,
         {"a page: claim made false"},
+    ),
+    "notes of errata are not missed": (
+        "notes",
+        note,
+        "judge",
+        _nothing,
+        {"a page: note of an erratum missing"},
     ),
 }
 
