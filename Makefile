@@ -64,6 +64,7 @@ $(VENV)/.site: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[engine,dev]'
+	-@$(BIN)/findings lane install
 	touch $@ $(VENV)/.site
 
 clean:                     ## remove what was built, not the environment
