@@ -40,7 +40,22 @@ def write(root: Path, findings: int) -> None:
     for index in range(1, findings + 1):
         store.write(root / f"payloads/synthetic/p{index}.json", _payload(index))
         (root / f"findings/F-{index}.md").write_text(_finding(index))
-    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Synthetic record"]):
+    _commit(root, ["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Synthetic record"])
+
+
+def correct(root: Path, finding: int) -> None:
+    """An erratum to the words of one finding."""
+    folder = root / "findings/errata"
+    folder.mkdir(exist_ok=True)
+    (folder / "E-1.md").write_text(
+        f"---\nid: E-1\nfinding: F-{finding}\nstatement: sa\ndate: 2026-11-30\nkind: wording\n"
+        'reason: "The text went on otherwise."\npayloads: {}\n---\n'
+    )
+    _commit(root, ["add", "."], ["commit", "-q", "-m", "An erratum"])
+
+
+def _commit(root: Path, *commands: list[str]) -> None:
+    for command in commands:
         identity = ["-c", "user.name=benchmark", "-c", "user.email=benchmark@example.invalid"]
         subprocess.run(["git", *identity, *command], cwd=root, check=True)
 
