@@ -1,4 +1,4 @@
-"""Writes the reference that the site shows as it is: commands, payload fields, refusal codes, layers.
+"""Writes the reference that the site shows as it is: commands, payload fields, refusal codes, layers, Python.
 
 python docs/reference/write.py from the root of the repository; a test compares what it would write.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,9 @@ from click.testing import CliRunner
 from engine.cli import cli as engine
 from generator.cli import main as findings
 from generator.report.refusal import CODES
+
+sys.path.insert(0, str(Path(__file__).parent))
+import python_api
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = "docs/reference"
@@ -43,6 +47,7 @@ def texts() -> dict[str, str]:
         "payload.txt": "\n".join(_payload()),
         "refusals.txt": "\n".join(f"{code:<24} {meaning}" for code, meaning in CODES.items()) + "\n",
         "layers.txt": "\n".join(_layers()),
+        **python_api.texts(),
         **{f"import-{name}.txt": _imported(given) for name, given in IMPORTS.items()},
     }
     return {f"{FOLDER}/{name}": text for name, text in made.items()}
@@ -119,4 +124,5 @@ def _imported(line: str) -> str:
 
 if __name__ == "__main__":
     for path, text in texts().items():
+        (ROOT / path).parent.mkdir(exist_ok=True)
         (ROOT / path).write_text(text, "utf-8")
