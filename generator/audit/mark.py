@@ -19,8 +19,8 @@ from generator.record import pointer as pointers
 TEXT_LIMIT = 120
 """Characters of the longest text that a page may quote from a payload."""
 
-TEXT_ROOTS = frozenset({"name", "question", "regime", "provenance", "schema"})
-TEXT_KEYS = frozenset({"unit", "method"})
+TEXT_ROOTS = frozenset({"name", "question", "regime", "provenance", "schema", "citation"})
+TEXT_KEYS = frozenset({"unit", "method", "source"})
 
 LEAF = ("class", "value", "data-src", "data-ptr", "data-line", "data-span", "data-sha256", "data-format")
 DERIVED = ("class", "value", "data-expression", "data-format")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from html import unescape
 
-from generator.audit import drawing, mark, note, published, rule, surface, verbatim
+from generator.audit import drawing, mark, note, published, reported, rule, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
 from generator.audit.coverage import RULES
@@ -88,6 +88,7 @@ class Reader:
         """What holds between elements: drawings and numbers, errata and statements, outcomes and rules."""
         sources = self.context.sources
         yield from drawing.judge(self.html, self.context.evidence)
+        yield from reported.judge(self.html, self.context.evidence)
         yield from note.judge(self.reading.path, self.html, sources.errata, sources.corrections)
         try:
             yield from rule.judge(self.html, sources.outcomes if "badge outcome" in self.html else {})

@@ -21,8 +21,8 @@ from generator.report.refusal import Refused
 TEXT_LIMIT = 120
 """Characters of the longest text of a payload that a page quotes."""
 
-_TEXT_ROOTS = ("name", "question", "regime", "provenance", "schema")
-_TEXT_KEYS = ("unit", "method")
+_TEXT_ROOTS = ("name", "question", "regime", "provenance", "schema", "citation")
+_TEXT_KEYS = ("unit", "method", "source")
 _BITS_LIMIT = 20_000
 """Bits of a numerator or denominator beyond which an expression is refused."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from generator.number.number import Number, Prefix
 from generator.record.excerpt import Excerpt
 
-LISTINGS = ("findings", "kills", "errata", "payloads", "verdicts", "unrun")
+LISTINGS = ("findings", "kills", "errata", "payloads", "verdicts", "unrun", "comparison")
 
 OF_RECORD = ("findings", "payloads", "verdicts", "unrun")
 """Lists that can be of one record alone."""

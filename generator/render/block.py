@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 
 from markupsafe import Markup
@@ -21,7 +22,7 @@ from generator.record.excerpt import Excerpt
 from generator.record.payload import Payload
 from generator.record.record import Record
 from generator.record.source import DISCLOSURES, Source
-from generator.render import verdicts
+from generator.render import comparison, verdicts
 from generator.render.environment import part
 from generator.render.mark import Marker, payload_url
 from generator.render.tally import Tally
@@ -104,6 +105,8 @@ def listing(book: Book, marker: Marker, what: str, *, record: str = "", filtered
     """A list of what there is of one kind, each entry linked and bound; of one record where it is named."""
     if what == "unrun":
         return part("unrun.html.j2", sections=_unrun(book, marker, record), folded=not record)
+    if what == "comparison":
+        return part("comparison.html.j2", groups=_compared(book, marker))
     if what == "payloads":
         paths = f"payloads/{record}/" if record else ""
         found = [each for path, each in book.record.payloads.items() if path.startswith(paths)]
@@ -118,6 +121,39 @@ def listing(book: Book, marker: Marker, what: str, *, record: str = "", filtered
             unrun = marker.link(f"unrun.html#record-{record}" if record else "unrun.html")
             return part("verdicts.html.j2", entries=entries, unrun=unrun)
     return part("listing.html.j2", what=what, entries=entries, filtered=filtered)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A heading over rows, and the id of its place."""
+
+    title: str
+
+    @property
+    def id(self) -> str:
+        return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
+
+
+def _compared(book: Book, marker: Marker) -> dict[Group, list[dict[str, object]]]:
+    """Figures of others beside ours, by group."""
+    groups: dict[Group, list[dict[str, object]]] = {}
+    for each in comparison.cells(book.record):
+        row, words = each.row, partial(inline, book, marker)
+        path, _, pointer = row.reported[0].partition("#")
+        ours = book.record.payloads.get(row.ours[0].partition("#")[0]) if row.ours else None
+        groups.setdefault(Group(row.group), []).append(
+            {
+                "what": words([Prose(row.what)]),
+                "differs": words([Prose(row.differs)]) if row.differs else "",
+                "reported": [marker.number(number) for number in each.reported],
+                "source": quoted(marker, book.record.payloads[path], f"{pointer}/source"),
+                "ours": [marker.number(number) for number in each.ours],
+                "payload": quoted(marker, ours, "/name") if ours else "",
+                "word": "not comparable" if row.because else "not run here",
+                "reason": words([Prose(each.reason)]),
+            }
+        )
+    return groups
 
 
 def _unrun(book: Book, marker: Marker, record: str) -> dict[str, list[dict[str, object]]]:
@@ -179,14 +215,14 @@ def facets(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _named(payload: Payload, pointer: str) -> Iterator[str]:
-    """The names that a field gives, without what follows a comma."""
+    """The names that a field gives, without what stands behind them in brackets or after a colon."""
     try:
         node = payload.at(pointer)
     except KeyError:
         return
     for each in node.items if node.kind == "array" else (node,):
         if each.kind == "string":
-            yield each.text.partition(",")[0]
+            yield re.split(r" \(|:", each.text)[0]
 
 
 def _registered(book: Book, source: Source) -> str:

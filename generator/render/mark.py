@@ -60,11 +60,14 @@ class Marker:
 
     def number(self, number: Number) -> Markup:
         """The mark of any number."""
+        if isinstance(number, Made):
+            return self.made(number.rule)
         if isinstance(number, Shown):
-            return self.shown(number)
-        if isinstance(number, Bracketed):
-            return self.bracketed(number)
-        return self.made(number.rule) if isinstance(number, Made) else self.derived(number)
+            html = self.shown(number)
+        else:
+            html = self.bracketed(number) if isinstance(number, Bracketed) else self.derived(number)
+        told = isinstance(number, Shown) and number.form == "text"
+        return html if told else _reported(html, number)
 
     def shown(self, number: Shown) -> Markup:
         """A leaf: one value of a payload with its place and its digest."""
@@ -130,6 +133,27 @@ class Marker:
     def reference(self, name: str) -> Markup:
         """The id of a finding, a kill criterion or an erratum as a link to it."""
         return Markup(f'<a class="ref" href="{self.link(reference_url(name))}">{name}</a>')
+
+
+SIGNS = {"~": "≈ ", ">": "> ", "<": "< "}
+"""What stands before a figure of others, by the qualifier of its source."""
+
+
+def _reported(html: Markup, number: Shown | Bracketed | Derived) -> Markup:
+    """The mark of a figure of others behind the word for it and its sign; any other mark as it is."""
+    leaf = next(iter(number.leaves))
+    if all(each.payload.kind != "reported" for each in number.leaves):
+        return html
+    sign = "" if isinstance(number, Derived) else SIGNS.get(_qualifier(leaf), "")
+    word = Markup('<span class="reported"><span class="reported-word">reported </span>{}{}</span>')
+    return word.format(sign, html)
+
+
+def _qualifier(leaf: Leaf) -> str:
+    try:
+        return leaf.payload.at(f"{leaf.pointer.rpartition('/')[0]}/qualifier").text
+    except KeyError:
+        return ""
 
 
 @cache

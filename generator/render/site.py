@@ -20,7 +20,19 @@ from generator.record import checksums, experiments, repository
 from generator.record import record as records
 from generator.record.record import LANDING, Record
 from generator.record.source import Source
-from generator.render import changes, coverage, critic, disclosure, errata, feed, label, ledger, page, script
+from generator.render import (
+    changes,
+    comparison,
+    coverage,
+    critic,
+    disclosure,
+    errata,
+    feed,
+    label,
+    ledger,
+    page,
+    script,
+)
 from generator.render.address import addressed
 from generator.render.aside import Aside
 from generator.render.block import Book
@@ -83,7 +95,7 @@ def judge(record: Record, evaluations: dict[str, Evaluation], base: str | None =
         report.claims += evaluation.claims
         report.computed += sum(isinstance(number, Made) for number in evaluation.printed)
     report.extend([*reserved(record), *verdict.faults(evaluations.values())])
-    report.extend([*reconciliation.faults(record), *tagged.faults(record)])
+    report.extend([*reconciliation.faults(record), *tagged.faults(record), *comparison.faults(record)])
     report.extend(corrected(record, evaluations))
     report.pages = len(evaluations)
     return report
