@@ -1,4 +1,4 @@
-"""The files beside the pages: search index, stylesheets, feeds, drawings, plain texts, copies of payloads."""
+"""The files beside the pages: search index, stylesheets, feeds, drawings, texts, programs, payloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from html import unescape
 
-from generator.audit import stylesheet, surface
+from generator.audit import other, published, stylesheet, surface
 from generator.audit.address import resolve
 from generator.audit.coverage import Used
 from generator.audit.folder import PAGES, File, Folder
@@ -61,6 +61,8 @@ class Beside:
             self._known(file)
         elif file.path.startswith("payloads/") and suffix not in PAGES:
             self._carried(file) if suffix == ".js" else self._copy(file)
+        elif suffix not in PAGES and suffix not in other.PICTURES and file.path != published.PATH:
+            self._other(file, suffix)
 
     def _search(self, file: File) -> None:
         """The search index repeats passages of pages, stripped of their marks."""
@@ -164,6 +166,21 @@ class Beside:
             self.folder.refuse(
                 file.path, "payload-changed", f"The script does not carry {path} of the repository."
             )
+
+    def _other(self, file: File, suffix: str) -> None:
+        """A program is known by its bytes; anything else is a text that somebody opens."""
+        data = self.folder.data(file, other.SIZE_LIMIT)
+        if data is None or not data:
+            return
+        if suffix in other.PROGRAMS or b"\0" in data:
+            if not other.is_known(file.path, data, self.context.evidence.root, self.folder.site):
+                message = (
+                    "The file is none of the theme, of the generator or of the record, and cannot be read "
+                    f"as text. Keep it as {other.SOURCES}{file.path}, or leave it out."
+                )
+                self.folder.refuse(file.path, "unknown-file", message)
+        elif (text := self.folder.decode(file, data)) is not None:
+            self._judge_text(file, text, text, 0)
 
     def _known(self, file: File) -> None:
         """The list of files that the record knows, for readers who hold one: digests of payloads, no more."""

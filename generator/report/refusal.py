@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "unused-term": "a term in findings/terms.toml that no text uses",
     "leftover-template": "template markup in the finished page",
     "bad-page": "a finished page that cannot be read, or a site without pages",
+    "unknown-file": "a file of the site that is neither read, proved nor known by its bytes",
 }
 
 

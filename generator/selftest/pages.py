@@ -46,6 +46,15 @@ FILES = {
     "drawing in a file": ("site/selftest.svg", "<svg><text>{}</text></svg>\n"),
     "plain text": ("site/selftest.txt", "{}\n"),
 }
+TEXTS = {
+    "table of values": "site/selftest.csv",
+    "data": "site/selftest.json",
+    "manifest": "site/selftest.webmanifest",
+    "captions": "site/selftest.vtt",
+    "text without a suffix": "site/SELFTEST",
+}
+"""Texts of no form of their own, which somebody opens."""
+
 _TITLE = re.compile(r"(?<=<title>).*?(?=</title>)", re.DOTALL)
 _CLAIM = re.compile(r'(?<=<span )([^>]*data-claim="[^"]*"[^>]*>)([^<]*)(?=</span>[\s.,;:])')
 """A claim in running text: words that touch those of the next element are other words."""
@@ -99,6 +108,8 @@ def _files(workplace: Workplace, location: str) -> Iterator[Surface]:
         yield Surface(name, SEARCH, partial(_entry, workplace.text(SEARCH), location, key))
     for name, (path, markup) in FILES.items():
         yield Surface(f"a file: {name}", path, partial(_inside, "", "", markup))
+    for name, path in TEXTS.items():
+        yield Surface(f"a file: {name}", path, "words, {}\n".format)
     note = partial(_inside, workplace.text(SITEMAP), "</urlset>", "<url><note>{}</note></url>")
     yield Surface("a file: sitemap", SITEMAP, note)
     yield Surface("a file: stylesheet", sheet, lambda form: f"{css}\n{_rule(form)}\n")

@@ -36,6 +36,7 @@ def places(workplace: Workplace) -> Iterator[Fault]:
     yield from _copies(workplace)
     yield from _checksums(workplace)
     yield from _scripts(workplace)
+    yield from _programs(workplace)
     yield from _figures(workplace)
 
 
@@ -155,6 +156,17 @@ def _scripts(workplace: Workplace) -> Iterator[Fault]:
         yield Fault(
             "a digest that a script knows", SITE + KNOWN, 1, found[0], due, made({SITE + KNOWN: changed})
         )
+
+
+def _programs(workplace: Workplace) -> Iterator[Fault]:
+    """A line more in each script and map outside the payloads, and a program that nobody knows."""
+    due = {"unknown-file": 1}
+    for path in workplace.programs:
+        changed = made({path: workplace.text(path) + "\n"})
+        yield Fault("a changed program of the site", path, 1, path, due, changed)
+    for name in ("selftest.js", "selftest.zip"):
+        path = SITE + name
+        yield Fault("a program that nobody knows", path, 1, name, due, made({path: "document.title;\n"}))
 
 
 def _figures(workplace: Workplace) -> Iterator[Fault]:

@@ -15,6 +15,7 @@ from generator.record import record as records
 from generator.record.record import CITATION, Record
 from generator.render.mkdocs_plugin import Stopped
 from generator.render.publish import publish
+from generator.render.script import KNOWN
 from generator.report.refusal import Report
 from generator.selftest.mark import Mark, marks
 
@@ -78,6 +79,15 @@ class Workplace:
         """The finished pages, as paths in the copy."""
         found = (self.root / "site").rglob("*.html")
         return sorted(page.relative_to(self.root).as_posix() for page in found)
+
+    @cached_property
+    def programs(self) -> list[str]:
+        """The scripts of the site and their maps, but for those that state payloads or repeat pages."""
+        found = (self.root / "site/assets").rglob("*")
+        paths = (file.relative_to(self.root).as_posix() for file in found)
+        return sorted(
+            path for path in paths if path.endswith((".js", ".mjs", ".map")) and path != SITE + KNOWN
+        )
 
     @cached_property
     def drawn(self) -> frozenset[str]:
