@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from engine.contract import store
-from engine.contract.errors import BadData
+from engine.contract.errors import BadData, EngineError
 from engine.run import Bar, Documents, Experiment, Task, Work
 
 Apart = Mapping[str, Sequence[str]]
@@ -136,8 +136,17 @@ _WORK: dict[tuple[str, str], Work] = {}
 
 def _finish(
     make: Callable[[], Experiment], name: str, key: str, task: str, threads: int, seen: Mapping[str, Any]
+) -> str | tuple[str, str, str]:
+    """The text of one task's document, finished and kept on this node; of a refusal its three parts."""
+    try:
+        return _finished(make, name, key, task, threads, seen)
+    except EngineError as error:  # which does not survive the way back
+        return error.place, error.problem, error.remedy
+
+
+def _finished(
+    make: Callable[[], Experiment], name: str, key: str, task: str, threads: int, seen: Mapping[str, Any]
 ) -> str:
-    """The text of one task's document, finished and kept on this node."""
     if (name, key) not in _WORK:
         _use(threads)
         made = Work.of(name, make())
@@ -197,14 +206,15 @@ def _gpus(ray: Any, threads: int) -> int:
 
 def _got(ray: Any, ref: Any, task: Task) -> str:
     try:
-        text: str = ray.get(ref)
+        found: str | tuple[str, str, str] = ray.get(ref)
     except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
+        raise error.as_instanceof_cause() from None
     except ray.exceptions.RayError as error:
-        reason = type(error).__name__
         raise BadData(
             task.name,
-            f"lost its worker {DEATHS + 1} times ({reason}).",
+            f"was lost with its worker {DEATHS + 1} times ({type(error).__name__}).",
             "See `ray status` and the node's memory; what is finished is kept.",
         ) from None
-    return text
+    if isinstance(found, str):
+        return found
+    raise BadData(*found)

@@ -246,7 +246,7 @@ def test_a_slow_node_does_fewer_tasks_and_changes_nothing(cluster: Cluster, alon
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("deadly", "draw/4: lost its worker 6 times"),
+        ("deadly", "draw/4: was lost with its worker 6 times"),
         ("undeclared", "reads the document of part/0, which it was not sent"),
         ("other", "would run another trial: code, weights or settings differ"),
     ],
