@@ -161,7 +161,7 @@ def _source_paths(root: Path) -> list[str]:
 def _names(root: Path, pattern: str) -> list[str]:
     """Paths below the root of the files that a pattern matches."""
     base = len(root.as_posix().rstrip("/")) + 1
-    return sorted((str(file)[base:] for file in root.glob(pattern) if file.is_file()), key=_by_number)
+    return sorted((str(file)[base:] for file in root.glob(pattern) if not file.is_dir()), key=_by_number)
 
 
 def _by_number(path: str) -> tuple[str, int, str]:

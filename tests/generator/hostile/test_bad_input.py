@@ -123,6 +123,9 @@ def test_a_configuration_of_many_levels_cannot_be_built(tmp_path: Path) -> None:
     ("command", "link", "target", "code"),
     [
         (("check",), "payloads/acceptance/loop.json", "loop.json", "bad-payload"),
+        (("check",), "payloads/acceptance/unnamed.json", "unnamed.json", "bad-payload"),
+        (("check",), "findings/F-99.md", "F-99.md", "bad-front-matter"),
+        (("check",), "site_src/gone.md", "nowhere.md", "bad-front-matter"),
         (("verify", "site"), "site/loop", "..", "bad-page"),
         (("verify", "site"), "site/loop.html", "loop.html", "bad-page"),
     ],
