@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 import small_record
+from case_table import cases
 
 CASES = Path(__file__).parent / "accepted"
 NAMES = sorted(folder.name for folder in CASES.iterdir())
 BESIDE = [(name, each) for name in NAMES for each in small_record.table(CASES / name, "beside.toml")["edit"]]
+
+
+def test_every_row_of_the_table_has_a_case() -> None:
+    """Rows of one text are in the table itself; those about other files of a record stand beside a record."""
+    of_texts = {case.row for side in ("source", "output") for case in cases(side)}
+    of_records = {edit["row"] for _, edit in BESIDE if "row" in edit}
+    rows = {re.match("[0-9]+", row)[0] for row in of_texts | of_records}  # type: ignore[index]
+    assert rows == {str(row) for row in range(1, 83)}
+    assert {"74b", "74c"} <= of_texts
 
 
 @pytest.mark.parametrize("name", NAMES)
