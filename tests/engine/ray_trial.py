@@ -115,23 +115,40 @@ def drive(out: str, log: str, key: str, pause: str, fault: str) -> None:
 
 def host(folder: str, nodes: str) -> None:
     """A cluster of so many nodes; then `add`, `slow` and `kill`, a line each, until the end."""
-    os.environ |= PATIENT
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args=node(Path(folder)) | {"temp_dir": folder})
-    others = [cluster.add_node(**node(Path(folder))) for _ in range(int(nodes) - 1)]
+    os.environ |= PATIENT | {"RAY_TMPDIR": folder}  # where Ray keeps all it writes, below the name ray
+    sessions = Path(folder) / "ray"
+    sessions.mkdir(exist_ok=True)
+    cluster, others = next(filter(None, (started(sessions, int(nodes)) for _ in range(TRIES))))
     print(json.dumps({"address": cluster.address}), flush=True)
     for line in sys.stdin:
         match line.strip():
             case "kill":
                 cluster.remove_node(others.pop(), allow_graceful=False)
             case "slow":
-                others.append(cluster.add_node(**node(Path(folder), TRIAL_SLOW="slow")))
+                others.append(cluster.add_node(**node(sessions, TRIAL_SLOW="slow")))
             case "add":
-                others.append(cluster.add_node(**node(Path(folder))))
+                others.append(cluster.add_node(**node(sessions)))
         print("done", flush=True)
     cluster.shutdown()
 
+
+def started(folder: Path, nodes: int) -> tuple[Any, list[Any]] | None:
+    """A cluster and its nodes beside the head; None where the machine was too busy for Ray's own patience."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster()
+    try:
+        cluster.add_node(**node(folder))
+        return cluster, [cluster.add_node(**node(folder)) for _ in range(nodes - 1)]
+    except Exception as error:  # of no class of its own
+        print(f"Ray did not start: {error}", file=sys.stderr)
+        cluster.shutdown()
+        (folder / "session_latest").unlink(missing_ok=True)
+        return None
+
+
+TRIES = 3
+"""How often a cluster is started before this machine is given up."""
 
 PATIENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -81,6 +81,7 @@ class Cluster:
         self.lines = Lines(self.process)
         found = self.lines.until('{"address"')
         if not found:
+            self.close()
             stop = pytest.fail if os.environ.get("RAY_CHECK") == "1" else pytest.skip
             stop(f"Ray did not start on this machine: python {PROGRAM} host FOLDER 2 tells why")
         self.address: str = json.loads(found)["address"]
@@ -136,6 +137,15 @@ class Driver:
             assert self.process.poll() is None, self.process.communicate()[0]
             time.sleep(0.05)
         pytest.fail(f"not {tasks} tasks done in {PATIENCE} s")
+
+    def working(self) -> tuple[str, int]:
+        """A task that was begun last and is not done, and its process; waits until there is one."""
+        for _ in range(int(PATIENCE * 20)):
+            said = self.said
+            if said[-1][0] == "begun":
+                return said[-1][1], int(said[-1][2])
+            time.sleep(0.05)
+        pytest.fail(f"no task begun in {PATIENCE} s")
 
     def finish(self) -> bytes:
         """Wait for the end; the payload's bytes."""
@@ -195,14 +205,14 @@ def test_nodes_that_share_no_disk_with_the_driver_are_sent_what_they_need(
 @harsh
 @with_ray
 def test_a_worker_killed_in_the_middle_costs_its_task_and_no_other(cluster: Cluster, alone: bytes) -> None:
-    driver = cluster.drive("worker", pause=1.0)
-    driver.when(2)
-    killed = next(line for line in reversed(driver.said) if line[0] == "begun")
-    os.kill(int(killed[2]), signal.SIGKILL)
+    driver = cluster.drive("worker", pause=3.0)
+    driver.when(1)
+    name, process = driver.working()
+    os.kill(process, signal.SIGKILL)
     assert driver.finish() == alone
     assert set(driver.done().values()) == {1}
     begun = Counter(name for what, name, *_ in driver.said if what == "begun")
-    assert [name for name, times in begun.items() if times > 1] == [killed[1]]
+    assert [each for each, times in begun.items() if times > 1] == [name]
 
 
 @harsh
