@@ -45,20 +45,31 @@ class Recorder:
 def chosen(output: Any, experts: int, count: int, place: str) -> Tensor:
     """The experts of each token by falling logit, ties to the lower number. (n, count)
 
-    Raises `BadData` where the router says that it chose others.
+    Where the router says which it took, these are they: of equal shares it may take either. Raises `BadData`
+    where others have larger shares than those that it says it took.
     """
     logits = output if isinstance(output, Tensor) else output[0]
-    logits = logits.reshape(-1, logits.shape[-1])
+    logits = logits.reshape(-1, logits.shape[-1]).float()
     if logits.shape[-1] != experts or not bool(torch.isfinite(logits).all()):
         raise BadData(
             place, f"gives {logits.shape[-1]} logits, some not finite or not {experts}.", "Check the model."
         )
-    own = logits.float().argsort(dim=-1, descending=True, stable=True)[:, :count]
-    if not isinstance(output, Tensor):
-        said = output[2].reshape(len(own), -1)
-        if said.shape != own.shape or not torch.equal(said.sort(dim=-1).values, own.sort(dim=-1).values):
-            raise BadData(place, "chose other experts than its logits rank first.", "Check the model's code.")
-    return own.to(torch.uint8).cpu()
+    if isinstance(output, Tensor):
+        return _ranked(logits)[:, :count].to(torch.uint8).cpu()
+    said = output[2].reshape(len(logits), -1).sort(dim=-1).values
+    shares, alike = logits.softmax(dim=-1), said.shape == (len(logits), count)
+    if not alike or not torch.equal(_falling(shares.gather(-1, said)), _falling(shares)[:, :count]):
+        raise BadData(place, "chose other experts than its logits rank first.", "Check the model's code.")
+    return said.gather(-1, _ranked(logits.gather(-1, said))).to(torch.uint8).cpu()
+
+
+def _ranked(logits: Tensor) -> Tensor:
+    """Places by falling logit, ties to the earlier one."""
+    return logits.argsort(dim=-1, descending=True, stable=True)
+
+
+def _falling(values: Tensor) -> Tensor:
+    return values.sort(dim=-1, descending=True).values
 
 
 def features(arrays: Arrays, constants: Sideband) -> Features:

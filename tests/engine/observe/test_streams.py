@@ -167,6 +167,17 @@ def test_a_router_that_says_otherwise_is_refused(output: Any, said: str) -> None
         experts.chosen(output, 4, 2, "router 0")
 
 
+def test_of_equal_shares_the_router_may_take_either() -> None:
+    logits = torch.tensor([[3.0, 0.0, 0.0, 1e-9]])
+    shares = logits.softmax(dim=-1)
+    assert len(shares.unique()) == 2
+    for taken in ([0, 1], [2, 0], [0, 3]):
+        output = (logits, shares, torch.tensor([taken]))
+        assert experts.chosen(output, 4, 2, "router 0").tolist() == [sorted(taken)]
+    with pytest.raises(BadData, match="rank first"):
+        experts.chosen((logits, shares, torch.tensor([[1, 2]])), 4, 2, "router 0")
+
+
 def test_logits_that_are_not_numbers_are_refused_with_the_prompt(
     module: Callable[..., Any], constants: Sideband
 ) -> None:
