@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
@@ -68,7 +69,7 @@ def train(target: Entry, folder: Path, recipe: Recipe) -> None:
     parts = sample_all(target, work / f"samples-{_sampling_key(recipe)}", recipe)
     samples = [sample for part in parts for sample in read_part(part)]
     head_tokens = frequent_tokens(samples, recipe.outputs)
-    fit_ = fit(target, work / f"checkpoint-{key(asdict(recipe))}.pt", samples, head_tokens, recipe)
+    fit_ = fit(target, work / f"checkpoint-{key(asdict(recipe))}.safetensors", samples, head_tokens, recipe)
     models.save_student(fit_.model, head_tokens, folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         (folder / name).write_bytes((target.folder / name).read_bytes())
@@ -297,16 +298,33 @@ def divergence(model: Any, batch: Sequence[Sample], rows: Tensor) -> Tensor:
 
 
 def _checkpoint(path: Path, model: Any, optimiser: torch.optim.Optimizer, losses: list[float]) -> None:
+    """Weights and the optimiser's tensors as such, its settings and the losses as JSON beside them."""
     temporary = path.with_suffix(".part")
-    state = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "losses": losses}
-    torch.save(state, temporary)
+    moved = optimiser.state_dict()
+    tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+    for index, kept in moved["state"].items():
+        tensors |= {f"optimiser/{index}/{name}": tensor for name, tensor in kept.items()}
+    facts = {"groups": json.dumps(moved["param_groups"]), "losses": json.dumps(losses)}
+    save_file({name: tensor.clone() for name, tensor in tensors.items()}, temporary, facts)
     temporary.replace(path)
 
 
 def _resume(path: Path, model: Any, optimiser: torch.optim.Optimizer) -> tuple[int, list[float]]:
     if not path.exists():
         return 0, []
-    state = torch.load(path, weights_only=True)
-    model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
-    return len(state["losses"]), list(state["losses"])
+    with safe_open(path, "pt") as file:
+        facts = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+    weights: dict[str, Tensor] = {}
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        kind, _, rest = name.partition("/")
+        if kind == "model":
+            weights[rest] = tensor
+        else:
+            index, _, part = rest.partition("/")
+            state.setdefault(int(index), {})[part] = tensor
+    model.load_state_dict(weights)
+    optimiser.load_state_dict({"state": state, "param_groups": json.loads(facts["groups"])})
+    losses: list[float] = json.loads(facts["losses"])
+    return len(losses), losses

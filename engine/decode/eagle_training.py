@@ -104,7 +104,9 @@ def train(target: Entry, folder: Path, recipe: Recipe) -> None:
     texts = write_texts(model, prompts, chat.end, work, recipe)
     tokens = frequent([token for _, text in texts for token in text], recipe.outputs)
     parts = read_features(model, texts, work, recipe)
-    losses = fit(model, parts, tokens, work / f"checkpoint-{distill.key(asdict(recipe))}.pt", folder, recipe)
+    losses = fit(
+        model, parts, tokens, work / f"checkpoint-{distill.key(asdict(recipe))}.safetensors", folder, recipe
+    )
     write_text(folder / SAMPLES, json.dumps([text for _, text in texts]))
     steps = len(parts) * -(-FEATURES_BATCH // recipe.batch)
     facts = {

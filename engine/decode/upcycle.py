@@ -124,7 +124,7 @@ def train(target: Entry, folder: Path, recipe: Recipe) -> None:
     samples = [sample for part in parts for sample in distill.read_part(part)]
     model = models.peer(target.name)
     model.model.embed_tokens.weight.requires_grad_(False)
-    losses = fit(model, work / f"checkpoint-{distill.key(asdict(recipe))}.pt", samples, recipe)
+    losses = fit(model, work / f"checkpoint-{distill.key(asdict(recipe))}.safetensors", samples, recipe)
     save(model, recipe, folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         (folder / name).write_bytes((target.folder / name).read_bytes())
