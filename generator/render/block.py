@@ -146,6 +146,7 @@ def _compared(book: Book, marker: Marker) -> dict[Group, list[dict[str, object]]
                 "what": words([Prose(row.what)]),
                 "differs": words([Prose(row.differs)]) if row.differs else "",
                 "reported": [marker.number(number) for number in each.reported],
+                "unit": quoted(marker, book.record.payloads[path], f"{pointer}/unit"),
                 "source": quoted(marker, book.record.payloads[path], f"{pointer}/source"),
                 "ours": [marker.number(number) for number in each.ours],
                 "payload": quoted(marker, ours, "/name") if ours else "",

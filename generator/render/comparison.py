@@ -141,7 +141,11 @@ def _unit(record: Record, place: str, form: str) -> str | None:
         return None
     written = payload.at(f"{pointer}/unit").text
     if form.startswith("percent"):
-        return f"percent of {written.removeprefix('share of ')}"
+        return (
+            f"percent of {written.removeprefix('share of ')}"
+            if "share of " in written
+            else f"percent {written}"
+        )
     return written
 
 

@@ -104,6 +104,18 @@ def test_findings_are_filtered_and_the_address_keeps_it(watched, site: Path) -> 
     assert titles == sorted(titles, key=str.casefold)
 
 
+@pytest.mark.parametrize(("facet", "choice"), [("Stream", "S1, tapped units"), ("Scheme", "prompt lookup")])
+def test_findings_are_filtered_by_stream_and_scheme(watched, site: Path, facet: str, choice: str) -> None:
+    page = watched.open((site / "findings/index.html").as_uri())
+    entries = page.locator(".listing .entry:visible")
+    total = entries.count()
+    page.get_by_label(facet).select_option(choice)
+    chosen = entries.count()
+    assert 0 < chosen < total and f"{facet.lower()}=" in page.url
+    watched.open(page.url)
+    assert page.locator(".listing .entry:visible").count() == chosen
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [("F-05", "F-05"), ("intervals do not meet", "F-02"), ("replay", "F-08"), ("erratum", "glossary")],

