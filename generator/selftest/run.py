@@ -53,11 +53,11 @@ def selftest(root: Path, say: Callable[[str], None], *, every: bool) -> Tally:
 def plant(workplace: Workplace, group: str, share: Share, *, every: bool = True) -> Tally:
     """Plant the faults of a group, or a share of them, one at a time.
 
-    The first of each kind is judged by the whole of the checks, the others where they touch; kinds that
-    differ only in what follows a comma count as one in this.
+    The first of each sort of file and of each code that is due there is judged by the whole of the checks,
+    the others where they touch.
     """
     tally = Tally()
-    whole: set[str] = set()
+    whole: set[object] = set()
     for kind, alike in groupby(GROUPS[group](workplace), key=lambda fault: fault.kind):
         found = list(alike)
         chosen = found if every else chosen_of(found)
@@ -65,14 +65,20 @@ def plant(workplace: Workplace, group: str, share: Share, *, every: bool = True)
             workplace.left_out[f"{kind}, of {len(found)}; --all plants them"] += len(found) - len(chosen)
         for number, fault in enumerate(chosen):
             if share.has(number):
-                everything = number == 0 and kind.partition(",")[0] not in whole
+                everything = number == 0 and _sort(fault) not in whole
                 judge = judging.everything if everything else judging.touched
                 with workplace.changed(changes := fault.changes()):
                     tally.add(kind, fault.miss(judge(workplace, tuple(changes))))
-        whole.add(kind.partition(",")[0])
+        whole.add(_sort(chosen[0]))
     if share.has(0):
         tally.left_out, workplace.left_out = workplace.left_out, Counter()
     return tally
+
+
+def _sort(fault: Fault) -> tuple[str, frozenset[str]]:
+    """The sort of file that a fault is in, as its kind names it or by its suffix, and what is due for it."""
+    named, colon, sort = fault.kind.partition(",")[0].partition(": ")
+    return f"{named} {sort}" if colon else Path(fault.path).suffix, frozenset(fault.due)
 
 
 def chosen_of(faults: Sequence[Fault]) -> list[Fault]:
