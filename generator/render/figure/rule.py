@@ -145,9 +145,13 @@ def _shown(leaf: Leaf, places: int | None = None, *, text: bool = False) -> Show
 
 
 def figure(
-    marker: Marker, names: Sequence[Markup], estimates: Sequence[Bracketed], bars: Sequence[Shown]
+    marker: Marker, estimates: Sequence[Bracketed], bars: Sequence[Shown], *, brief: bool = False
 ) -> str:
-    """The figure of one unit: names, drawings and numbers, and which bars were set in advance."""
+    """The figure of one unit: names, drawings and numbers, and which bars were set in advance.
+
+    A brief one names fields only where rows have to be told apart; a number leads to its field anyway.
+    """
+    names = [Markup()] if brief and len(estimates) == 1 else _names(marker, estimates)
     body = tuple((Cell(""), Cell("", number, at)) for at, number in enumerate(estimates))
     drawn = cells("forest", Layout(("", ""), body, (1,), tuple(bars)))
     rows = [
@@ -155,7 +159,12 @@ def figure(
         for at, (name, number) in enumerate(zip(names, estimates, strict=True))
     ]
     lines = [
-        (bar_class(order), bar.leaf.payload.kind == "registered", named(marker, bar.leaf), marker.number(bar))
+        (
+            bar_class(order),
+            bar.leaf.payload.kind == "registered",
+            "" if brief else named(marker, bar.leaf),
+            marker.number(bar),
+        )
         for order, bar in enumerate(bars)
     ]
     return part("against.html.j2", bars=lines, rows=rows)
@@ -166,7 +175,7 @@ def named(marker: Marker, leaf: Leaf) -> Markup:
     return marker.key(leaf, ".".join(_keys(leaf)))
 
 
-def names(marker: Marker, estimates: Sequence[Bracketed]) -> list[Markup]:
+def _names(marker: Marker, estimates: Sequence[Bracketed]) -> list[Markup]:
     """What tells estimates from each other: their payloads, their fields, or the one field that there is."""
     leaves = [each.value.leaf for each in estimates]
     if len({leaf.payload.path for leaf in leaves}) == len({_keys(leaf) for leaf in leaves}) == 1:
