@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 CONSTRAINTS := constraints.txt
 MODELS ?= smollm2 smollm2-draft smollm2-eagle smollm2-moe
 EXPERIMENTS ?=
+LOCK = $(VENV)/lock/bin/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
+	--no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --constraint $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve smoke test browser lint record record-quick ray-check bench clean
+.PHONY: site serve smoke test browser lint record record-quick ray-check bench clean fuzz lock audit
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -34,6 +36,21 @@ browser:                   ## Chromium from the distribution, where it may be in
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  echo "Chromium is not here; the browser tests will be skipped. To have them: sudo apt-get install chromium"
+
+fuzz: $(VENV)/.test        ## spoiled texts at every parser, for ten minutes; what breaks one is stored
+	$(BIN)/python tests/fuzz/run.py 600
+
+lock: $(VENV)/.test        ## the pinned versions with the digests of their files, and their licences
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install -q -c $(CONSTRAINTS) pip-tools==7.6.2
+	$(LOCK) --output-file locks/site.txt pyproject.toml
+	$(LOCK) --extra engine --extra dev --output-file locks/test.txt pyproject.toml
+	$(BIN)/python docs/licences.py > docs/licences.txt
+
+audit: $(VENV)/.test       ## known faults of the locked versions, where the index can be asked
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install -q pip-audit==2.10.1
+	$(VENV)/lock/bin/pip-audit --disable-pip --require-hashes -r locks/test.txt
 
 record: $(VENV)/.test      ## run every experiment that has payloads again, into scratch/, and compare; EXPERIMENTS= some, MODELS= fetch none
 	for name in $(MODELS); do $(BIN)/engine fetch $$name || exit 1; done

@@ -190,7 +190,7 @@ class Runner:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the action ships in action/, and the generator installed from it by its own step."""
     folder = tmp_path_factory.mktemp("runner")
-    parts = ("generator", "engine", "pyproject.toml", "constraints.txt", "README.md", "LICENSE")
+    parts = ("generator", "engine", "pyproject.toml", "constraints.txt", "locks", "README.md", "LICENSE")
     listed = git(ROOT, "ls-files", "-co", "--exclude-standard", "-z", "--", *parts)
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():

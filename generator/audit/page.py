@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from html import unescape
 
-from generator.audit import drawing, mark, note, published, reported, rule, surface, verbatim
+from generator.audit import drawing, mark, note, policy, published, reported, rule, surface, verbatim
 from generator.audit.address import resolve
 from generator.audit.computed import NUMBERS
 from generator.audit.coverage import RULES
@@ -87,6 +87,7 @@ class Reader:
     def _further(self) -> Iterator[Placed]:
         """What holds between elements: drawings and numbers, errata and statements, outcomes and rules."""
         sources = self.context.sources
+        yield from policy.judge(self.html)
         yield from drawing.judge(self.html, self.context.evidence)
         yield from reported.judge(self.html, self.context.evidence)
         yield from note.judge(self.reading.path, self.html, sources.errata, sources.corrections)

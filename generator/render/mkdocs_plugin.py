@@ -24,7 +24,7 @@ from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink
 
 from generator import audit
-from generator.render import coverage, disclosure, linked, numbers
+from generator.render import coverage, disclosure, linked, numbers, policy
 from generator.render import site as sites
 from generator.render.page import Page
 from generator.render.script import SCRIPT, WORKER
@@ -62,6 +62,11 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     crew: audit.Crew | None
     written: str
     numbers: dict[str, dict[str, numbers.Entry]]
+    serving = False
+
+    def on_startup(self, *, command: str, dirty: bool) -> None:
+        """A page that is served while it is written has a script of MkDocs' own, and no policy."""
+        self.serving = command == "serve"
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """What the guarantees need, whatever the record's own configuration says."""
@@ -155,10 +160,16 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         if made:
             entries = self.numbers[page.file.dest_uri] = numbers.listed(output)
             output = output.replace("</head>", f"{linked.script(self.site.record, made, entries)}</head>", 1)
+        output = self._governed(output)
         if self.crew and self.written:
             self.crew.give(self.written)
         self.written = page.file.dest_uri
         return output
+
+    @event_priority(-100)
+    def on_post_template(self, output: str, /, *, template_name: str, config: MkDocsConfig) -> str:
+        """The page for unknown addresses has a policy too."""
+        return self._governed(output) if template_name.endswith(".html") else output
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -183,6 +194,9 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
             if (self.root / name).is_dir():
                 server.watch(str(self.root / name))
         return server
+
+    def _governed(self, output: str) -> str:
+        return output if self.serving else policy.governed(output)
 
     def _made(self, page: MkDocsPage) -> Page | None:
         return self.site.pages.get(page.file.src_uri)

@@ -15,7 +15,8 @@ from generator.record.record import Record
 from generator.render.environment import asset
 
 SCRIPT = "assets/findings.js"
-WORKER = "assets/iframe-worker.js"
+WORKER = "assets/frame-worker.js"
+INSIDE = "assets/frame-inside.js"
 KNOWN = "assets/known.js"
 
 PARTS = (
@@ -28,7 +29,8 @@ PARTS = (
 def files(record: Record) -> Iterator[tuple[str, bytes]]:
     """Every script of a site, by its path there."""
     yield SCRIPT, b"".join(asset(f"js/{name}.js") for name in PARTS)
-    yield WORKER, asset("vendor/iframe-worker.js")
+    yield WORKER, asset("js/frame-worker.js")
+    yield INSIDE, asset("js/frame-inside.js")
     yield KNOWN, known(record)
     for path, payload in record.payloads.items():
         yield f"{path}.js", carried(path, payload.data)
