@@ -271,9 +271,7 @@ def overhead(name: str, coder: str, table: Table) -> Leaf:
     said = Statistic(
         kind="ratio", numerator=[f"{name}_{coder}"], denominator=[f"{name}_ideal"], stream=f"{name}-{coder}"
     )
-    return Leaf(
-        **compute(said.model_dump(exclude_none=True), table), unit="ratio", statistic=said
-    )
+    return Leaf(**compute(said.model_dump(exclude_none=True), table), unit="ratio", statistic=said)
 
 
 def speeds(took: dict[str, dict[str, list[float]]], symbols: int) -> Results:
