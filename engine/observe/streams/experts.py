@@ -48,15 +48,16 @@ def chosen(output: Any, experts: int, count: int, place: str) -> Tensor:
     Where the router says which it took, these are they: of equal shares it may take either. Raises `BadData`
     where others have larger shares than those that it says it took.
     """
-    logits = output if isinstance(output, Tensor) else output[0]
-    logits = logits.reshape(-1, logits.shape[-1]).float()
+    given: Tensor = output if isinstance(output, Tensor) else output[0]
+    logits = given.reshape(-1, given.shape[-1]).float()
     if logits.shape[-1] != experts or not bool(torch.isfinite(logits).all()):
         raise BadData(
             place, f"gives {logits.shape[-1]} logits, some not finite or not {experts}.", "Check the model."
         )
     if isinstance(output, Tensor):
         return _ranked(logits)[:, :count].to(torch.uint8).cpu()
-    said = output[2].reshape(len(logits), -1).sort(dim=-1).values
+    taken: Tensor = output[2]
+    said = taken.reshape(len(logits), -1).sort(dim=-1).values
     shares, alike = logits.softmax(dim=-1), said.shape == (len(logits), count)
     if not alike or not torch.equal(_falling(shares.gather(-1, said)), _falling(shares)[:, :count]):
         raise BadData(place, "chose other experts than its logits rank first.", "Check the model's code.")
