@@ -13,7 +13,7 @@ CARD = ".card"
 
 
 def said(page) -> str:
-    page.wait_for_function("document.querySelector('.card dl')?.children.length > 4")
+    page.wait_for_selector(".card dl > :nth-child(5)", state="attached")
     return page.locator(CARD).inner_text()
 
 

@@ -196,7 +196,7 @@ def test_a_numeral_that_a_script_makes_stands_in_a_live_element(watched, site: P
     page.get_by_role("button", name="Verify this page").click()
     page.wait_for_selector("#verify-result[data-outcome]")
     page.hover(".statement .num[data-src] >> nth=0")
-    page.wait_for_function("document.querySelector('.card dl')?.children.length > 4")
+    page.wait_for_selector(".card dl > :nth-child(5)", state="attached")
     made = page.evaluate(
         """() => { const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
              const texts = [];

@@ -123,9 +123,7 @@ def test_live_elements_are_empty_in_the_published_page(site: Path) -> None:
 
 def test_the_published_page_opens_from_a_file_and_passes(watched, site: Path) -> None:
     page = watched.open((site / "lockstep.html").as_uri())
-    page.wait_for_function(
-        "document.getElementById('lockstep-verdict')?.textContent.includes('vectors pass')"
-    )
+    page.locator("#lockstep-verdict").filter(has_text="vectors pass").wait_for()
     count = len(conformance.vectors())
     assert f"{count} of {count}" in page.text_content("#lockstep-verdict")
     assert watched.complaints == [] and watched.elsewhere == []

@@ -130,7 +130,7 @@ def test_the_digest_that_is_written_out_is_that_of_the_standard(watched, small: 
 
 def judged(page, files: list[str] | str) -> tuple[str, str]:
     page.set_input_files(".drop input >> nth=0", files)
-    page.wait_for_function("document.querySelector('#file-result').textContent.length > 20")
+    page.locator("#file-result").filter(has_text=re.compile(".{21}", re.DOTALL)).wait_for()
     page.wait_for_timeout(500)
     result = page.locator("#file-result")
     return result.get_attribute("data-outcome"), result.inner_text()
