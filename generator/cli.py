@@ -406,6 +406,31 @@ def export(root: Path | None, out: Path) -> None:
 
 @main.command()
 @_root
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="A new folder, or one staged before."
+)
+def stage(root: Path | None, out: Path) -> None:
+    """Write the pages as Markdown that MkDocs, ProperDocs or Zensical build without a plugin."""
+    from generator.render import staged
+
+    found = _found(root)
+    folder = (found / out).resolve()
+    try:
+        pages = staged.stage(found, folder)
+    except staged.Misuse as misuse:
+        _misuse(str(misuse))
+    except Refused as refused:
+        _finish(Report(list(refused.refusals)), "text")
+    except OSError as error:
+        _misuse(f"{error.filename} cannot be written: {error.strerror}.")
+    click.echo(
+        f"{pages} pages in {folder / staged.PAGES}. Build them there, for example with mkdocs build, then"
+    )
+    click.echo("hold the result against the record: findings verify SITE")
+
+
+@main.command()
+@_root
 def lsp(root: Path | None) -> None:
     """Answer an editor: refusals as you type, where numbers come from, what can be written next."""
     try:
