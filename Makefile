@@ -40,17 +40,16 @@ browser:                   ## Chromium from the distribution, where it may be in
 fuzz: $(VENV)/.test        ## spoiled texts at every parser, for ten minutes; what breaks one is stored
 	$(BIN)/python tests/fuzz/run.py 600
 
-lock: $(VENV)/.test        ## the pinned versions with the digests of their files, and their licences
+lock: $(VENV)/.site        ## what the generator needs, with the digests of the files, and its licences
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install -q -c $(CONSTRAINTS) pip-tools==7.6.2
 	$(LOCK) --output-file locks/site.txt pyproject.toml
-	$(LOCK) --extra engine --extra dev --output-file locks/test.txt pyproject.toml
 	$(BIN)/python docs/licences.py > docs/licences.txt
 
-audit: $(VENV)/.test       ## known faults of the locked versions, where the index can be asked
+audit: $(VENV)/bin/python  ## known faults of the locked versions, where the index can be asked
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install -q pip-audit==2.10.1
-	$(VENV)/lock/bin/pip-audit --disable-pip --require-hashes -r locks/test.txt
+	$(VENV)/lock/bin/pip-audit --disable-pip --require-hashes -r locks/site.txt
 
 record: $(VENV)/.test      ## run every experiment that has payloads again, into scratch/, and compare; EXPERIMENTS= some, MODELS= fetch none
 	for name in $(MODELS); do $(BIN)/engine fetch $$name || exit 1; done
