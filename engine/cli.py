@@ -7,6 +7,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,7 +41,7 @@ def list_(as_json: bool, names: str | None) -> None:
     models = [
         {"name": m.name, "title": m.title, "role": m.role, "present": m.present} for m in entries().values()
     ]
-    experiments = [
+    experiments: list[dict[str, Any]] = [
         {
             "name": row.name,
             "record": row.record,
@@ -53,9 +54,8 @@ def list_(as_json: bool, names: str | None) -> None:
         for row in EXPERIMENTS
     ]
     if names is not None:
-        for row in EXPERIMENTS:
-            there = [(ROOT / "payloads" / f"{name}.json").is_file() for name in row.payloads]
-            if row.built and (names == "built" or all(there)):
+        for row, shown in zip(EXPERIMENTS, experiments, strict=True):
+            if row.built and (names == "built" or all(shown["payloads"].values())):
                 click.echo(row.name)
         return
     if as_json:
@@ -69,7 +69,7 @@ def list_(as_json: bool, names: str | None) -> None:
     for row, shown in zip(EXPERIMENTS, experiments, strict=True):
         needs = f"about {row.minutes} min on two cores" if row.built else "planned"
         click.echo(f"  {row.name:<24} {needs}; {row.question}")
-        for name, there in shown["payloads"].items():  # type: ignore[attr-defined]
+        for name, there in shown["payloads"].items():
             click.echo(f"    {'committed' if there else 'not run  '}  {name}")
 
 
