@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -77,26 +79,24 @@ class Evidence:
 
     def _text(self, path: str, tokens: tuple[str, ...]) -> str | None:
         try:
-            found = self._document(path).at(tokens)
+            with _strict(path):
+                found = self._document(path).at(tokens)
         except KeyError:
             return None
         return found.text if found.kind == "string" else ""
 
     def schema(self, path: str) -> str:
-        """The schema id of a payload, empty where it has none."""
+        """The schema id of a payload, empty where it has none; raises Fault where the file cannot be read."""
         if path not in self._schemas:
             self._schemas[path] = self._text(path, ("schema",)) or ""
         return self._schemas[path]
 
     def _resolve(self, path: str, pointer: str) -> Value:
         try:
-            return self._document(path).at(pointers.parse(pointer))
+            with _strict(path):
+                return self._document(path).at(pointers.parse(pointer))
         except KeyError:
             raise Fault("unknown-field", f"{path} has no field {pointer}.") from None
-        except Unreadable as error:
-            raise Fault(
-                "bad-payload", f"{path} is not strict JSON at byte {error.offset}: {error}."
-            ) from None
         except ValueError as error:
             raise Fault("unknown-field", f"{error}.") from None
 
@@ -111,12 +111,10 @@ class Evidence:
                 data.decode("utf-8")
                 if data.startswith(b"\xef\xbb\xbf"):
                     raise Fault("bad-encoding", f"{path} starts with a byte order mark.")
-                self._documents[path] = Document(data)
+                with _strict(path):
+                    self._documents[path] = Document(data)
             except UnicodeDecodeError as error:
                 raise Fault("bad-encoding", f"{path} is not UTF-8 at byte {error.start}.") from None
-            except Unreadable as error:
-                message = f"{path} is not strict JSON at byte {error.offset}: {error}."
-                raise Fault("bad-payload", message) from None
         return self._documents[path]
 
     def _read(self, path: str) -> Bytes:
@@ -144,3 +142,12 @@ class Evidence:
         if not file.is_relative_to(self.root) or not file.is_file():
             raise Fault("unknown-payload", f"{path} is no file of the repository.")
         return file
+
+
+@contextmanager
+def _strict(path: str) -> Iterator[None]:
+    """Tells of JSON that cannot be read as a fault of its file."""
+    try:
+        yield
+    except Unreadable as error:
+        raise Fault("bad-payload", f"{path} is not strict JSON at byte {error.offset}: {error}.") from None

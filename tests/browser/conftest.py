@@ -40,9 +40,9 @@ class Watched:
         return self.page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[playwright.Browser]:
-    """The system's own Chromium."""
+    """The system's own Chromium; Playwright's event loop must end before tests that run one of their own."""
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         pytest.skip("Chromium is not on the path: apt-get install chromium")

@@ -70,7 +70,7 @@ def test_every_mark_that_differs_is_named(two: tuple[Path, Path], built: Path, n
     (old, new), expected = EDITS[name]
     edit(two[1], old, new)
     result = call("diff", two[0], two[1], "--root", built)
-    assert result.exit_code == 0
+    assert result.exit_code == 0, result.output
     assert [line[: len(expected)] for line in result.output.splitlines()].count(expected) == 1, result.output
 
 
