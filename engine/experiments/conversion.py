@@ -77,8 +77,9 @@ class Side:
         return models.load_chat(self.target)
 
     def population(self, name: str) -> list[Prompt]:
-        """The fresh prompts of one attempt."""
-        found = [prompt for prompt in named("conversion") if prompt.id.startswith(f"{name}-")]
+        """The fresh prompts of one attempt; a quick run leaves them so and takes other prompts."""
+        fresh = [prompt for prompt in named("conversion") if prompt.id.startswith(f"{name}-")]
+        found = named("acceptance") if self.quick else fresh
         return found[:: len(found) // self.settings.prompts_each][: self.settings.prompts_each]
 
     def collect(self, population: str, seed: int = 0) -> Any:

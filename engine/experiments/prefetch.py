@@ -39,6 +39,8 @@ POLICIES = (
     "recent_and_prefetch",
     "overlap",
 )
+MARGIN = "share"
+"""The unit of the registered margin; the hit rates are shares of needed experts."""
 
 
 @dataclass
@@ -247,4 +249,4 @@ def statements() -> Iterator[tuple[str, str, Statistic]]:
         ("beside_state.margin", "state_history", "state"),
         ("beside_state.over_history", "state", "history"),
     ):
-        yield name, unit, margin(one, other)
+        yield name, MARGIN, margin(one, other)
