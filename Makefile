@@ -29,7 +29,7 @@ test: $(VENV)/.test browser ## everything that must hold: models, lint, types, l
 	$(BIN)/ruff format --check engine generator tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	REQUIRE_MODELS=1 $(BIN)/python -m pytest
+	REQUIRE_MODELS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 	$(BIN)/findings selftest --at-least 500
 
 browser:                   ## Chromium from the distribution, where it may be installed; its tests skip without

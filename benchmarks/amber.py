@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.measure import HEADER, Ratio, paired
 from engine.coding import amber
 from engine.coding.amber_format import Record
-from engine.coding.predictor import LlamaPredictor, fetched
+from engine.coding.llama_predictor import LlamaPredictor, fetched
 
 FILES = ("README.md", "docs/lockstep.md", "docs/critic.md")
 DRAFT = "smollm2-draft"

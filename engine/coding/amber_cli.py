@@ -47,7 +47,7 @@ def pack(file: Path, coder: str, out: Path, model: str, rows: int, margins: bool
     """Pack FILE into an archive; a run that was stopped goes on."""
     from engine.coding import amber as archives
     from engine.coding.canary import Environment
-    from engine.coding.predictor import fetched
+    from engine.coding.llama_predictor import fetched
 
     settings = archives.Settings(cast(amber_format.Coder, coder), rows=rows, margins=margins)
     with opened(file, out) as (source, sink):
@@ -71,7 +71,7 @@ def unpack(file: Path, out: Path, model: str) -> None:
         archive = _parsed(file, packed)
         from engine.coding import amber as archives
         from engine.coding.canary import Environment
-        from engine.coding.predictor import fetched
+        from engine.coding.llama_predictor import fetched
 
         predictor, tokenizer = fetched(model)
         here = str(Environment.here())

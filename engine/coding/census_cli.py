@@ -48,7 +48,7 @@ def census(
 
 def _texts(file: Path | None, model: str) -> list[list[int]]:
     from engine.coding.chunks import chunks
-    from engine.coding.predictor import fetched
+    from engine.coding.llama_predictor import fetched
 
     tokenizer = fetched(model)[1]
     data = file.read_bytes() if file else b""

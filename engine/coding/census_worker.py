@@ -23,7 +23,8 @@ from engine.coding.canary import Environment
 from engine.coding.census import Setting
 from engine.coding.census_model import CastPredictor, cast
 from engine.coding.chunks import chunks
-from engine.coding.predictor import LlamaPredictor, Predictor, fetched
+from engine.coding.llama_predictor import LlamaPredictor, fetched
+from engine.coding.predictor import Predictor
 from engine.contract.errors import BadData, EngineError
 from engine.decode.models import load, load_chat
 

@@ -22,8 +22,9 @@ from engine.coding.canary import Environment, canary
 from engine.coding.chunks import Tokenizer, chunks, untokenized
 from engine.coding.container import Coded, Header, same
 from engine.coding.frequencies import Shares, frequencies
+from engine.coding.llama_predictor import fetched
 from engine.coding.lockstep import Adaptive, Decoder, Encoder, decode, encode
-from engine.coding.predictor import Predictor, fetched
+from engine.coding.predictor import Predictor
 from engine.coding.profiles import INCREMENT, LIMIT, SYMBOLS
 from engine.contract.errors import BadData
 

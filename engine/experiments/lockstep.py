@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.coding import container
 from engine.coding.language import LanguageModel, Shape, matching
-from engine.coding.predictor import fetched
+from engine.coding.llama_predictor import fetched
 from engine.coding.profiles import AdaptiveBytes, StaticBytes, profile_of
 from engine.contract.errors import BadData
 from engine.contract.payload import Leaf, Measured, Payload, Results, State, Statistic, lexeme

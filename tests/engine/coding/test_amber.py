@@ -15,7 +15,7 @@ from engine.coding import amber, amber_format, amber_ranks, amber_rows, amber_sy
 from engine.coding.amber import Settings
 from engine.coding.amber_journal import Journal
 from engine.coding.amber_symbols import LITERAL, Correction
-from engine.coding.predictor import LlamaPredictor
+from engine.coding.llama_predictor import LlamaPredictor
 from engine.contract.errors import BadData
 
 VOCABULARY = 41

@@ -14,7 +14,7 @@ import torch
 from engine.coding import amber, amber_format
 from engine.coding.amber import Settings
 from engine.coding.chunks import Tokenizer
-from engine.coding.predictor import LlamaPredictor
+from engine.coding.llama_predictor import LlamaPredictor
 from engine.contract.errors import BadData
 
 TEXT = b"abcabdabc. An end."

@@ -19,7 +19,7 @@ from engine.coding.census import Reading, Setting, compare, settings
 from engine.coding.census_cli import census as census_command
 from engine.coding.census_cli import total
 from engine.coding.census_model import CastPredictor, cast
-from engine.coding.predictor import LlamaPredictor
+from engine.coding.llama_predictor import LlamaPredictor
 from engine.contract.errors import BadData
 
 TEXTS = [[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8], [5] * 6]
@@ -98,7 +98,7 @@ def worker(model: Any, monkeypatch: pytest.MonkeyPatch) -> LlamaPredictor:
     predictor = LlamaPredictor(model, 0, bytes(32))
     monkeypatch.setattr(census_worker, "predictor", lambda *_: predictor)
     monkeypatch.setattr(census_worker, "fetched", lambda _: (predictor, Bytes()))
-    monkeypatch.setattr("engine.coding.predictor.fetched", lambda _: (predictor, Bytes()))
+    monkeypatch.setattr("engine.coding.llama_predictor.fetched", lambda _: (predictor, Bytes()))
     return predictor
 
 

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from engine.coding import cli, container, language
 from engine.coding.canary import canary
 from engine.coding.language import LanguageModel, Shape, matching
-from engine.coding.predictor import LlamaPredictor, Logits, Predictor, Rows
+from engine.coding.llama_predictor import LlamaPredictor
+from engine.coding.predictor import Logits, Predictor, Rows
 from engine.contract.errors import BadData
 
 TEXT = "A draft guesses, a target judges: é, 漢字. What is right is kept, the rest is the target's own. "

@@ -13,7 +13,7 @@ import pytest
 
 from engine import check
 from engine.coding.chunks import Tokenizer
-from engine.coding.predictor import LlamaPredictor
+from engine.coding.llama_predictor import LlamaPredictor
 from engine.contract import store
 from engine.contract.payload import ModelDigest
 from engine.contract.provenance import ROOT
