@@ -123,7 +123,7 @@ def test_findings_are_filtered_by_stream_and_scheme(watched, site: Path, facet: 
 def test_search_finds_ids_claims_and_terms_from_a_file(watched, site: Path, words: str, wanted: str) -> None:
     page = watched.open((site / "index.html").as_uri())
     page.locator(".md-search__input").click()
-    page.keyboard.type(words)
+    page.keyboard.type(words, delay=100)
     page.wait_for_selector(f".md-search-result__link[href*='{wanted}']", state="attached")
     assert watched.complaints == [] and watched.elsewhere == []
 
