@@ -5,5 +5,5 @@ from __future__ import annotations
 import os
 
 os.environ.pop("CI", None)
-if "PYTEST_XDIST_WORKER" in os.environ:  # threads that wait for each other by turning slow both workers tenfold
+if "PYTEST_XDIST_WORKER" in os.environ:  # threads that wait by spinning would slow both workers tenfold
     os.environ.setdefault("OMP_NUM_THREADS", "1")
