@@ -94,7 +94,7 @@ def draft_states(pair: Pair, prompt: Sequence[int], tokens: Sequence[int]) -> Fl
 @torch.inference_mode()
 def target_log_probability(pair: Pair, states: Rows, tokens: Integers) -> Floats:
     """Log-probability of each token under the target whose final states these are. (n, width), (n,) → (n,)"""
-    logits = pair.target.head(torch.from_numpy(np.ascontiguousarray(states))).double()
+    logits = pair.target.head(torch.tensor(states)).double()
     chosen = logits[torch.arange(len(tokens)), torch.from_numpy(tokens)]
     return np.asarray(chosen - logits.logsumexp(dim=-1))
 
