@@ -82,7 +82,9 @@ def _number(page: str, element: html.HtmlElement, classes: list[str]) -> Entry:
         _check_exact(value)
         places = tuple(Place(*each) for each in prefixes.leaves(expression))
         return Entry("number", page, part, prefixes.infix(expression), shown, value, form, places)
-    if "text" not in classes:
+    if "text" in classes:
+        form = "text"
+    else:
         _check_exact(value)
     path, pointer, line = (element.attrib[f"data-{key}"] for key in ("src", "ptr", "line"))
     place = Place(path, pointer, element.attrib["data-sha256"], int(line))

@@ -28,7 +28,7 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "notes": notes.notes,
 }
 
-ENOUGH = 500
+ENOUGH = 200
 """Faults of one kind of which none is left out; so many of a larger kind, unless all are asked for."""
 
 
@@ -64,8 +64,8 @@ def plant(workplace: Workplace, group: str, share: Share, *, every: bool = True)
         if len(chosen) < len(found):
             workplace.left_out[f"{kind}, of {len(found)}; --all plants them"] += len(found) - len(chosen)
         for number, fault in enumerate(chosen):
-            if share.has(number):
-                everything = number == 0 and _sort(fault) not in whole
+            everything = number == 0 and _sort(fault) not in whole
+            if share.has(len(whole) if everything else number):  # what takes long is shared out by itself
                 judge = judging.everything if everything else judging.touched
                 with workplace.changed(changes := fault.changes()):
                     tally.add(kind, fault.miss(judge(workplace, tuple(changes))))

@@ -93,6 +93,14 @@ def test_the_entry_of_a_list_is_told_from_its_neighbours(two: tuple[Path, Path],
     )
 
 
+def test_the_name_of_a_field_is_compared_as_a_text(two: tuple[Path, Path], built: Path) -> None:
+    edit(two[1], 'value="vanilla"', 'value="plain"', "kill-criteria.html")
+    edit(two[1], ">vanilla<", ">plain<", "kill-criteria.html")
+    result = call("diff", *two, "--root", built)
+    assert result.exit_code == 0, result.output
+    assert "kill-criteria.html" in result.output and "vanilla → plain" in result.output
+
+
 UNREADABLE = {
     "an empty page": (b"", "it is empty"),
     "a mark without its value": (b"<p><data class='num' data-format='plain'>7</data></p>", "value"),

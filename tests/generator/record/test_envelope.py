@@ -93,3 +93,13 @@ def test_a_missing_field_is_refused_for_the_same_reasons(path: tuple[str | int, 
 def test_an_integer_written_as_a_decimal_is_none() -> None:
     document = put(("seeds", "root"), Decimal("3.0"), instead=True)
     assert [where for where, _ in envelope.faults(PAYLOAD, document)] == ["/seeds/root"]
+
+
+def test_a_whole_number_written_as_a_decimal_is_a_number_to_the_fast_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(misfit, "faults", None)
+    name = next(iter(HONEST["results"]))
+    for whole in ("0.0", "1.0", "-2.00"):
+        document = put(("results", name), {"value": Decimal(whole), "unit": "tokens"}, instead=True)
+        assert list(envelope.faults(PAYLOAD, document)) == []
