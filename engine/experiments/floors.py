@@ -7,6 +7,7 @@ better attempt on S1, live, with its tap, against the draft left alone in the sa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
@@ -15,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from engine.contract.errors import BadData
 from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, Statistic, lexeme
-from engine.contract.provenance import gather
+from engine.contract.provenance import ROOT, gather
 from engine.decode import registry
 from engine.experiments.acceptance import evaluate, model_digest
 from engine.experiments.conversion import (
     CODE,
     DRAFT,
     PROMPTS_FILE,
-    ConversionLane,
     Side,
     arrays,
     constants,
@@ -69,11 +70,6 @@ class Prices:
         return Side(TARGET, self.quick, self.conversion)
 
     @cached_property
-    def lane(self) -> ConversionLane:
-        """The attempts, whose verdicts name the better mechanism."""
-        return ConversionLane(self.quick)
-
-    @cached_property
     def fitted(self) -> dict[str, Any]:
         """Mechanisms fitted so far, by name."""
         return {}
@@ -83,7 +79,7 @@ class Prices:
         """Constants, weights, prompts and code."""
         own = [f"engine/experiments/{name}.py" for name in ("floors", "conversion", "reconstruction")]
         source = asdict(self.side.source.constants), [m.sha256 for m in self.models]
-        code = source_digest([*CODE, *own, PROMPTS_FILE])
+        code = source_digest([*CODE, *own, PROMPTS_FILE, *self.attempts()])
         return f"{asdict(self.settings)} {asdict(self.conversion)} {source} {code}"
 
     @cached_property
@@ -92,10 +88,10 @@ class Prices:
         return [model_digest(TARGET), model_digest(DRAFT)]
 
     def tasks(self) -> list[Task]:
-        """The attempts, whose documents the clock wants, then seeds, widths and the clock."""
-        out = [
-            Task(f"seed/{seed}", 180.0, partial(self.seed, seed=seed)) for seed in range(self.settings.seeds)
-        ]
+        """What the clock times, so that its lack is told at once; then seeds, widths and the clock."""
+        out = [Task("better", 1.0, lambda _: self.better())]
+        for seed in range(self.settings.seeds):
+            out.append(Task(f"seed/{seed}", 180.0, partial(self.seed, seed=seed)))
         for kind, widths in (("slots", self.settings.widths), ("reader", self.settings.reader_widths)):
             out += [
                 Task(f"{kind}/{width}", 20.0, partial(self.width, kind=kind, width=width)) for width in widths
@@ -173,18 +169,28 @@ class Prices:
 
     # the clock
 
-    def better(self, documents: Documents) -> str:
-        """The attempt on S1 with the larger gain, the first of equals."""
+    def attempts(self) -> list[str]:
+        """The payloads of the attempts on S1, from the root of the repository; an attempt may be unrun."""
+        paths = (f"payloads/sideband/conversion-{STREAM}-{name}.json" for name in self.conversion.attempts)
+        return [path for path in paths if (ROOT / path).is_file()]
+
+    def better(self) -> str:
+        """The attempt on S1 with the larger gain, the first of equals; `BadData` where none has run."""
         gains = {}
-        for mechanism in self.conversion.attempts:
-            found = documents[f"attempt/{STREAM}/{mechanism}"]
-            if "unrun" not in found:
-                gains[mechanism] = float(self.lane.results(found)[0]["gain"].value)
+        for path in self.attempts():
+            found = json.loads((ROOT / path).read_text(encoding="utf-8"))
+            gains[path.removesuffix(".json").rpartition("-")[2]] = float(found["results"]["gain"]["value"])
+        if not gains:
+            raise BadData(
+                f"payloads/sideband/conversion-{STREAM}",
+                "is not there, and the clock times the better attempt.",
+                "Run: engine run sideband-conversion --out payloads",
+            )
         return max(gains, key=lambda name: gains[name])
 
     def clock(self, documents: Documents) -> dict[str, Any]:
         """Microseconds and tokens of both arms on every prompt, in turns, greedily, in one run."""
-        mechanism = self.better(documents)
+        mechanism = documents["better"]
         fitted, settings = self.fit(mechanism), self.settings
         prompts = self.side.population(self.conversion.populations[1])[: settings.clock_prompts]
         ids = [self.side.chat.prompt(prompt.text) for prompt in prompts]
@@ -329,7 +335,10 @@ class Prices:
                     ["engine", "run", "sideband-prices", *(["--quick"] if self.quick else [])],
                     packages=("numpy", "torch", "transformers"),
                     models=self.models,
-                    inputs=[PROMPTS_FILE, "payloads/registered/sideband.json"],
+                    inputs=[
+                        *(PROMPTS_FILE, "payloads/registered/sideband.json"),
+                        *(self.attempts() if name == "clock" else ()),
+                    ],
                 ),
                 "results": results,
                 "absent": absent or None,
