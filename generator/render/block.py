@@ -116,11 +116,12 @@ def listing(book: Book, marker: Marker, what: str, *, record: str = "", filtered
         sources = [each for each in book.of_kind(kind) if record in ("", each.source.string("record"))]
         entries = [_listed(book, marker, each) for each in sources]
         if what == "verdicts":
-            drawn = [verdicts.drawn(marker, each, brief=marker.url == FRONT) for each in sources]
-            entries = [{**each, "drawn": all_} for each, all_ in zip(entries, drawn, strict=True)]
+            groups = (verdicts.grouped if marker.url == FRONT else verdicts.each_alone)(
+                marker, entries, sources
+            )
             known = record in (book.record.experiments.records if book.record.experiments else ())
             unrun = marker.link(f"unrun.html#record-{record}" if known else "unrun.html")
-            return part("verdicts.html.j2", entries=entries, unrun=unrun)
+            return part("verdicts.html.j2", groups=groups, unrun=unrun)
     return part("listing.html.j2", what=what, entries=entries, filtered=filtered)
 
 

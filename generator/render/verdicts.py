@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 
 from markupsafe import Markup
 
@@ -17,11 +19,68 @@ from generator.render.mark import Marker
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 
 
+@dataclass
+class Group:
+    """Findings of a list that stand below each other: on one scale, or each by itself."""
+
+    entries: list[dict[str, object]]
+    bars: list[tuple[str, bool, Markup]] = field(default_factory=list)
+    together: bool = False
+
+
+def each_alone(
+    marker: Marker, entries: Sequence[Mapping[str, object]], evaluations: Sequence[Evaluation]
+) -> list[Group]:
+    """The entries with all that their rules compare."""
+    drawings = [drawn(marker, each, brief=False) for each in evaluations]
+    together = zip(entries, drawings, strict=True)
+    return [Group([{**entry, "drawn": drawing} for entry, drawing in together])] if entries else []
+
+
+def grouped(
+    marker: Marker, entries: Sequence[Mapping[str, object]], evaluations: Sequence[Evaluation]
+) -> list[Group]:
+    """The entries with what their rules open with; neighbours with the same bars are drawn on one scale."""
+    opened = [_opening(each) for each in evaluations]
+    groups: list[Group] = []
+    for scale, run in groupby(range(len(entries)), key=lambda at: _scale(opened[at])):
+        found = list(run)
+        openings = [each for each in (opened[at] for at in found) if each]
+        if scale is None or len(openings) < 2:
+            drawings = [drawn(marker, evaluations[at], brief=True) for at in found]
+            bars = []
+        else:
+            bars = rule.lines(marker, openings[0].bars)
+            numbers = [each.estimates[0] for each in openings]
+            shapes = rule.drawn(marker, numbers, openings[0].bars)
+            drawings = [Markup('<span class="drawn">{}{}</span>').format(*each) for each in shapes]
+        listed = [{**entries[at], "drawn": drawing} for at, drawing in zip(found, drawings, strict=True)]
+        groups.append(Group(listed, bars, together=scale is not None and len(openings) > 1))
+    return groups
+
+
+def _opening(evaluation: Evaluation) -> rule.Against | None:
+    """What the first of a finding's rules sets against bars, None where that is no interval."""
+    return next(rule.against(*_judged(evaluation)), None)
+
+
+def _scale(opening: rule.Against | None) -> tuple[object, ...] | None:
+    """What estimates that can be drawn on one scale have in common; None where several stand in one rule."""
+    if opening is None or len(opening.estimates) != 1:
+        return None
+    return (opening.estimates[0].value.leaf.unit, *(bar.leaf.place for bar in opening.bars))
+
+
+def _judged(evaluation: Evaluation) -> tuple[list[Prefix], list[Leaf]]:
+    """The rules of a finding, the verdict's first, and the fields that they name."""
+    judged = [each for each in (evaluation.verdict, evaluation.status) if each]
+    return [each for one in judged for each in one.rules], [leaf for one in judged for leaf in one.leaves]
+
+
 def drawn(marker: Marker, evaluation: Evaluation, *, brief: bool) -> Markup:
     """What the rules of a finding compare, as it can be shown; brief is the opening one, unnamed."""
     judged = [each for each in (evaluation.verdict, evaluation.status) if each]
-    leaves = [leaf for each in judged for leaf in each.leaves]
-    rules = [each for judgement in judged for each in judgement.rules]
+    rules, leaves = _judged(evaluation)
     figures = [
         Markup(rule.figure(marker, each.estimates, each.bars, brief=brief))
         for each in rule.against(rules, leaves)

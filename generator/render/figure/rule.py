@@ -152,22 +152,26 @@ def figure(
     A brief one names fields only where rows have to be told apart; a number leads to its field anyway.
     """
     names = [Markup()] if brief and len(estimates) == 1 else _names(marker, estimates)
+    rows = list(zip(names, drawn(marker, estimates, bars), strict=True))
+    told = [Markup() if brief else named(marker, bar.leaf) for bar in bars]
+    return part("against.html.j2", bars=list(zip(lines(marker, bars), told, strict=True)), rows=rows)
+
+
+def drawn(
+    marker: Marker, estimates: Sequence[Bracketed], bars: Sequence[Shown]
+) -> list[tuple[Markup, Markup]]:
+    """The drawing and the numbers of each estimate, all on one scale with the bars."""
     body = tuple((Cell(""), Cell("", number, at)) for at, number in enumerate(estimates))
-    drawn = cells("forest", Layout(("", ""), body, (1,), tuple(bars)))
-    rows = [
-        (name, Markup(drawn[at]), marker.number(number))
-        for at, (name, number) in enumerate(zip(names, estimates, strict=True))
-    ]
-    lines = [
-        (
-            bar_class(order),
-            bar.leaf.payload.kind == "registered",
-            "" if brief else named(marker, bar.leaf),
-            marker.number(bar),
-        )
+    shapes = cells("forest", Layout(("", ""), body, (1,), tuple(bars)))
+    return [(Markup(shapes[at]), marker.number(number)) for at, number in enumerate(estimates)]
+
+
+def lines(marker: Marker, bars: Sequence[Shown]) -> list[tuple[str, bool, Markup]]:
+    """How each bar is drawn, whether it was set in advance, and its number."""
+    return [
+        (bar_class(order), bar.leaf.payload.kind == "registered", marker.number(bar))
         for order, bar in enumerate(bars)
     ]
-    return part("against.html.j2", bars=lines, rows=rows)
 
 
 def named(marker: Marker, leaf: Leaf) -> Markup:
