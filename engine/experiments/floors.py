@@ -189,7 +189,7 @@ class Prices:
         return max(gains, key=lambda name: gains[name])
 
     def clock(self, documents: Documents) -> dict[str, Any]:
-        """Microseconds and tokens of both arms on every prompt, in turns, greedily, in one run."""
+        """Milliseconds and tokens of both arms on every prompt, in turns, greedily, in one run."""
         mechanism = documents["better"]
         fitted, settings = self.fit(mechanism), self.settings
         prompts = self.side.population(self.conversion.populations[1])[: settings.clock_prompts]
@@ -199,7 +199,7 @@ class Prices:
         return {"mechanism": mechanism, "rows": [[i, *self.timed(p, fitted)] for i, p in enumerate(ids)]}
 
     def timed(self, prompt: list[int], fitted: Any) -> list[int]:
-        """Vanilla: microseconds, tokens, rounds; steered: the same, tokens as vanilla, and of the sidecar."""
+        """Vanilla: milliseconds, tokens, rounds; steered: the same, tokens as vanilla, and of the sidecar."""
         from engine.decode.drafts.model import ModelDraft
         from engine.decode.live import decode
         from engine.experiments.conversion import common
@@ -216,8 +216,8 @@ class Prices:
         for target, draft in arms:
             begun = perf_counter()
             made.append(decode(target, draft, prompt, length=length, new_tokens=new, end=self.side.chat.end))
-            out += [round((perf_counter() - begun) * 1e6), len(made[-1].tokens), len(made[-1].rounds)]
-        return [*out, common(made[0].tokens, made[1].tokens), round(steered.seconds * 1e6)]
+            out += [round((perf_counter() - begun) * 1e3), len(made[-1].tokens), len(made[-1].rounds)]
+        return [*out, common(made[0].tokens, made[1].tokens), round(steered.seconds * 1e3)]
 
     # payloads
 
@@ -270,8 +270,8 @@ class Prices:
     def _clock(self, documents: Documents) -> Measured:
         found = documents["clock"]
         arms = ("vanilla", "steered")
-        columns = ["cluster", *(f"{arm}_{what}" for arm in arms for what in ("us", "tokens", "rounds"))]
-        columns += ["same", "sidecar_us"]
+        columns = ["cluster", *(f"{arm}_{what}" for arm in arms for what in ("ms", "tokens", "rounds"))]
+        columns += ["same", "sidecar_ms"]
         question = "Does the wall clock eat what conversion wins?"
         regime = {"stream": TITLES[STREAM], "mechanism": found["mechanism"], "live": "greedy, with its tap"}
         return self.document("clock", question, regime, (columns, found["rows"]), list(clocked()), {})
@@ -398,10 +398,10 @@ def clocked() -> Iterator[tuple[str, str, Statistic]]:
     def per(above: str, below: str) -> Statistic:
         return Statistic(kind="ratio", numerator=[above], denominator=[below], stream="bootstrap")
 
-    yield "seconds_ratio", "times vanilla's", per("steered_us", "vanilla_us")
-    yield "microseconds_sidecar", "microseconds a check", per("sidecar_us", "steered_rounds")
-    yield "microseconds_vanilla", "microseconds a token", per("vanilla_us", "vanilla_tokens")
-    yield "microseconds_steered", "microseconds a token", per("steered_us", "steered_tokens")
+    yield "seconds_ratio", "times vanilla's", per("steered_ms", "vanilla_ms")
+    yield "milliseconds_sidecar", "milliseconds a check", per("sidecar_ms", "steered_rounds")
+    yield "milliseconds_vanilla", "milliseconds a token", per("vanilla_ms", "vanilla_tokens")
+    yield "milliseconds_steered", "milliseconds a token", per("steered_ms", "steered_tokens")
     yield "tokens_per_check_vanilla", "tokens a check", per("vanilla_tokens", "vanilla_rounds")
     yield "tokens_per_check_steered", "tokens a check", per("steered_tokens", "steered_rounds")
     for name, column in (("tokens", "vanilla_tokens"), ("tokens_as_vanilla", "same")):
