@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from markupsafe import Markup
@@ -60,8 +60,12 @@ def grouped(
 
 
 def _opening(evaluation: Evaluation) -> rule.Against | None:
-    """What the first of a finding's rules sets against bars, None where that is no interval."""
-    return next(rule.against(*_judged(evaluation)), None)
+    """What the rules of a finding open with: one estimate and its bars, or estimates that are compared.
+
+    None where that is no interval.
+    """
+    found = next(rule.against(*_judged(evaluation)), None)
+    return replace(found, estimates=found.estimates[:1]) if found and found.bars else found
 
 
 def _scale(opening: rule.Against | None) -> tuple[object, ...] | None:
@@ -81,16 +85,15 @@ def drawn(marker: Marker, evaluation: Evaluation, *, brief: bool) -> Markup:
     """What the rules of a finding compare, as it can be shown; brief is the opening one, unnamed."""
     judged = [each for each in (evaluation.verdict, evaluation.status) if each]
     rules, leaves = _judged(evaluation)
-    figures = [
-        Markup(rule.figure(marker, each.estimates, each.bars, brief=brief))
-        for each in rule.against(rules, leaves)
-    ]
+    opening = _opening(evaluation)
+    compares = ([opening] if opening else []) if brief else rule.against(rules, leaves)
+    figures = [Markup(rule.figure(marker, each.estimates, each.bars, brief=brief)) for each in compares]
     holding = [each.prefix for each in judged if each.prefix is not None]
     known = {leaf.place: leaf for leaf in leaves}
     plain = [_compared(marker, each, known, brief) for prefix in holding for each in _true(prefix)]
     compared = list(dict.fromkeys(each for each in plain if each))
     if brief:
-        figures, compared = figures[:1], [] if figures else compared[:1]
+        compared = [] if figures else compared[:1]
     return Markup("").join([*figures, Markup(part("compared.html.j2", compared=compared))])
 
 
