@@ -41,6 +41,8 @@ COMPARED = (
     "bca",
     "cluster_t",
 )
+SUMS_ALONE = {"resamples": 1, "level": 0.95}
+"""What stands in for settings that no sum needs, where neither the settings nor an interval states them."""
 
 
 class Digits(str):
@@ -149,15 +151,17 @@ def _at(place: Any, keys: Pointer, name: str) -> Any:
 def _table(document: dict[str, Any]) -> Table | None:
     from engine.stats.statistic import Table
 
-    state, config = document.get("state"), document.get("config", {})
+    state = document.get("state")
     if not state:
         return None
+    intervals = (leaf for _, leaf in leaves(document["results"], "") if "resamples" in leaf)
+    stated = next(intervals, SUMS_ALONE) | document.get("config", {})
     return Table.from_rows(
         state["columns"],
         state["rows"],
         root=document["seeds"]["root"],
-        resamples=config["resamples"],
-        level=float(config["level"]),
+        resamples=stated["resamples"],
+        level=float(stated["level"]),
     )
 
 

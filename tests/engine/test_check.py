@@ -259,7 +259,6 @@ BROKEN: dict[str, Callable[[str], str]] = {
     "empty": lambda text: "",
     "no results": lambda text: text.replace('"results"', '"outcomes"'),
     "a list": lambda text: "[]",
-    "no resamples": lambda text: text.replace('"resamples": 500,\n    "level"', '"level"', 1),
     "ragged state": lambda text: text.replace("      [0, 0, ", "      [0, ", 1),
 }
 
@@ -274,6 +273,17 @@ def test_a_file_that_is_no_payload_is_refused_without_a_traceback(
     monkeypatch.setattr(check, "ROOT", clone.root)
     assert check.main(["trial/one"]) == 1
     assert "engine check: " in capsys.readouterr().err
+
+
+def test_settings_that_state_no_resamples_leave_it_to_an_interval(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = store.loads(clone.payload.read_bytes(), "x")
+    document["config"] = {}
+    clone.payload.write_text(store.canonical(document), encoding="utf-8")
+    monkeypatch.setattr(check, "ROOT", clone.root)
+    assert check.main(["trial/one"]) == 0
+    assert "5 of 5" in capsys.readouterr().out
 
 
 def test_a_payload_outside_the_payloads_folder_can_be_checked(
