@@ -28,7 +28,7 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "notes": notes.notes,
 }
 
-ENOUGH = 200
+ENOUGH = 180
 """Faults of one kind of which none is left out; so many of a larger kind, unless all are asked for."""
 
 
@@ -82,7 +82,7 @@ def _sort(fault: Fault) -> tuple[str, frozenset[str]]:
 
 
 def chosen_of(faults: Sequence[Fault]) -> list[Fault]:
-    """So many that lie evenly, and the first of each file; all where they are few."""
-    first = {fault.path: number for number, fault in reversed([*enumerate(faults)])}
-    even = {place * len(faults) // ENOUGH for place in range(ENOUGH)}
-    return [faults[number] for number in sorted(even.union(first.values()))]
+    """So many that lie evenly; all where they are few."""
+    if len(faults) <= ENOUGH:
+        return list(faults)
+    return [faults[place * len(faults) // ENOUGH] for place in range(ENOUGH)]
