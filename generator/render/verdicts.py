@@ -33,8 +33,8 @@ def each_alone(
 ) -> list[Group]:
     """The entries with all that their rules compare."""
     drawings = [drawn(marker, each, brief=False) for each in evaluations]
-    together = zip(entries, drawings, strict=True)
-    return [Group([{**entry, "drawn": drawing} for entry, drawing in together])] if entries else []
+    listed = [{**entry, "drawn": drawing} for entry, drawing in zip(entries, drawings, strict=True)]
+    return [Group(listed)] if listed else []
 
 
 def grouped(
@@ -46,16 +46,17 @@ def grouped(
     for scale, run in groupby(range(len(entries)), key=lambda at: _scale(opened[at])):
         found = list(run)
         openings = [each for each in (opened[at] for at in found) if each]
-        if scale is None or len(openings) < 2:
-            drawings = [drawn(marker, evaluations[at], brief=True) for at in found]
-            bars = []
-        else:
+        together = scale is not None and len(openings) > 1
+        if together:
             bars = rule.lines(marker, openings[0].bars)
             numbers = [each.estimates[0] for each in openings]
             shapes = rule.drawn(marker, numbers, openings[0].bars)
             drawings = [Markup('<span class="drawn">{}{}</span>').format(*each) for each in shapes]
+        else:
+            bars = []
+            drawings = [drawn(marker, evaluations[at], brief=True) for at in found]
         listed = [{**entries[at], "drawn": drawing} for at, drawing in zip(found, drawings, strict=True)]
-        groups.append(Group(listed, bars, together=scale is not None and len(openings) > 1))
+        groups.append(Group(listed, bars, together))
     return groups
 
 
