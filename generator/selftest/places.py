@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 
@@ -140,22 +140,26 @@ def _checksums(workplace: Workplace) -> Iterator[Fault]:
 def _scripts(workplace: Workplace) -> Iterator[Fault]:
     """A byte of each script that carries a payload, words after it, and each digest that a script knows."""
     due = {"payload-changed": 1}
-    for path in workplace.record.payloads:
-        script = f"{SITE}{path}.js"
-        text = workplace.text(script)
-        *_, last = re.finditer("[0-9]", text)
-        byte = text[: last.start()] + _next(last[0])[-1] + text[last.end() :]
-        kind = "a script that carries a payload"
-        yield Fault(f"{kind}, a changed byte", script, 1, path, due, made({script: byte}))
-        yield Fault(
-            f"{kind}, words after it", script, 1, path, due, made({script: f"{text}document.title;\n"})
-        )
+    for what, spoil in {"a changed byte": _other_byte, "words after it": _words_after}.items():
+        for path in workplace.record.payloads:
+            script = f"{SITE}{path}.js"
+            spoiled = made({script: spoil(workplace.text(script))})
+            yield Fault(f"a script that carries a payload, {what}", script, 1, path, due, spoiled)
     text = workplace.text(SITE + KNOWN)
     for found in _DIGEST.finditer(text, text.index('"present"')):
         changed = text[: found.start()] + _other_digest(found[0]) + text[found.end() :]
         yield Fault(
             "a digest that a script knows", SITE + KNOWN, 1, found[0], due, made({SITE + KNOWN: changed})
         )
+
+
+def _other_byte(script: str) -> str:
+    *_, last = re.finditer("[0-9]", script)
+    return script[: last.start()] + _next(last[0])[-1] + script[last.end() :]
+
+
+def _words_after(script: str) -> str:
+    return f"{script}document.title;\n"
 
 
 def _programs(workplace: Workplace) -> Iterator[Fault]:
@@ -172,20 +176,36 @@ def _programs(workplace: Workplace) -> Iterator[Fault]:
 def _figures(workplace: Workplace) -> Iterator[Fault]:
     """Each path of each figure moved, doubled or taken away: dots, intervals, bars, lines."""
     due = {"place-mismatch": 1}
-    for page in sorted(workplace.drawn):
-        text = workplace.text(page)
-        for found in _PATH.finditer(text):
-            head, tail = text[: found.start()], text[found.end() :]
-            moved = re.sub(r"[0-9]+\.[0-9]", _moved, found[0], count=1)
-            faults = {"a moved path": moved, "a path twice": found[0] * 2, "a path taken away": ""}
-            for what, path in faults.items():
-                changed = made({page: head + path + tail})
-                yield Fault(f"a figure, {what}", page, head.count("\n") + 1, found[0], due, changed)
+    for what, spoil in {"a moved path": _moved, "a path twice": _twice, "a path taken away": _none}.items():
+        for page in sorted(workplace.drawn):
+            for found in _PATH.finditer(workplace.text(page)):
+                line = found.string.count("\n", 0, found.start()) + 1
+                redrawn = partial(_redrawn, page, found, spoil)
+                yield Fault(f"a figure, {what}", page, line, found[0], due, redrawn)
 
 
-def _moved(place: re.Match[str]) -> str:
-    """Another place in a drawing, a tenth of a part away."""
+def _redrawn(page: str, found: re.Match[str], spoil: Callable[[str], str]) -> dict[str, str]:
+    """The page with one path of a figure spoiled."""
+    text = found.string
+    return {page: text[: found.start()] + spoil(found[0]) + text[found.end() :]}
+
+
+def _moved(path: str) -> str:
+    """The path with its first place a tenth of a part away."""
+    return re.sub(r"[0-9]+\.[0-9]", _tenth, path, count=1)
+
+
+def _tenth(place: re.Match[str]) -> str:
     return f"{place[0][:-1]}{(int(place[0][-1]) + 1) % 10}"
+
+
+def _twice(path: str) -> str:
+    return path * 2
+
+
+def _none(path: str) -> str:
+    del path
+    return ""
 
 
 def digest(text: str) -> str:

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 
 from generator.render.publish import Misuse
@@ -28,8 +28,11 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "notes": notes.notes,
 }
 
-ENOUGH = 180
+ENOUGH = 120
 """Faults of one kind of which none is left out; so many of a larger kind, unless all are asked for."""
+
+WRITTEN = frozenset({"sources", "pages"})
+"""Groups whose kinds are surfaces: every form of an untraced number is planted on each of them."""
 
 
 def selftest(root: Path, say: Callable[[str], None], *, every: bool) -> Tally:
@@ -58,14 +61,16 @@ def plant(workplace: Workplace, group: str, share: Share, *, every: bool = True)
     """
     tally = Tally()
     whole: set[object] = set()
+    among = count()  # over all kinds: most have so few faults that the first share would have them all
     for kind, alike in groupby(GROUPS[group](workplace), key=lambda fault: fault.kind):
         found = list(alike)
-        chosen = found if every else chosen_of(found)
+        chosen = found if every or group in WRITTEN else chosen_of(found)
         if len(chosen) < len(found):
             workplace.left_out[f"{kind}, of {len(found)}; --all plants them"] += len(found) - len(chosen)
         for number, fault in enumerate(chosen):
             everything = number == 0 and _sort(fault) not in whole
-            if share.has(len(whole) if everything else number):  # what takes long is shared out by itself
+            turn = len(whole) if everything else next(among)  # what takes long is shared out by itself
+            if share.has(turn):
                 judge = judging.everything if everything else judging.touched
                 with workplace.changed(changes := fault.changes()):
                     tally.add(kind, fault.miss(judge(workplace, tuple(changes))))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -168,6 +170,27 @@ def test_every_fault_is_planted_once_however_many_processes_share_them(
     assert [each.planted for each in shared] == [each.planted for each in alone]
     assert [each.left_out for each in shared] == [each.left_out for each in alone]
     assert all(each.planted == each.caught for each in shared)
+
+
+@pytest.mark.parametrize("group", run.GROUPS)
+def test_faults_of_a_kind_stand_together_so_that_a_large_kind_is_seen_as_one(
+    group: str, folder: Path
+) -> None:
+    kinds = [kind for kind, _ in groupby(run.GROUPS[group](Workplace(folder)), key=lambda each: each.kind)]
+    assert len(kinds) == len(set(kinds))
+
+
+def test_small_kinds_are_shared_out_as_evenly_as_large_ones(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = [replace(_fault({}), kind=f"kind {number // 2}") for number in range(200)]
+    monkeypatch.setitem(run.GROUPS, "claims", lambda _: iter(few))
+    monkeypatch.setattr(judging, "touched", lambda *_: [])
+    monkeypatch.setattr(judging, "everything", lambda *_: [])
+    workplace = Workplace(folder)
+    shares = [sum(run.plant(workplace, "claims", Share(at, 2)).planted.values()) for at in range(2)]
+    assert sum(shares) == len(few)
+    assert abs(shares[0] - shares[1]) <= 2  # those judged as a whole are counted by themselves
 
 
 def test_a_process_that_dies_is_not_taken_for_one_that_caught_all(folder: Path, tmp_path: Path) -> None:
