@@ -41,6 +41,7 @@ class Beside:
     context: Context
     exempt: dict[str, Used]
     echoes: list[tuple[str, Echo, bool]] = field(default_factory=list)
+    _indexes: set[str] = field(default_factory=set)  # one is often there in two forms
 
     def read(self) -> None:
         """Judge each file under judgement that is no page."""
@@ -67,6 +68,9 @@ class Beside:
     def _search(self, file: File) -> None:
         """The search index repeats passages of pages, stripped of their marks."""
         text = (self.folder.read(file) or "{}").removeprefix(SCRIPT).removesuffix(";")
+        if text in self._indexes:
+            return
+        self._indexes.add(text)
         self.echoes.extend((file.shown, echo, True) for echo in self._index(file, text))
 
     def _index(self, file: File, text: str) -> Iterator[Echo]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from generator.audit.fault import Fault
@@ -41,7 +41,7 @@ class Evidence:
         self.root: Path = former.root if former else root.resolve()
         self._former = former
         self._changed = changed
-        self.read = lru_cache(maxsize=64)(self._read)
+        self.read = cache(self._read)  # most are kept as documents too
         self._documents: dict[str, Document] = {}
         self._values: dict[tuple[str, str], Value] = {}
         self._schemas: dict[str, str] = {}
