@@ -15,6 +15,11 @@ def shown(settings: Any) -> dict[str, Any]:
     return {name: _shown(value) for name, value in found.items() if name != "root"}
 
 
+def command(experiment: str, *, quick: bool) -> list[str]:
+    """What is typed to run an experiment, or to rehearse it."""
+    return ["engine", "run", experiment, *(["--quick"] if quick else [])]
+
+
 def _shown(value: Any) -> Any:
     if isinstance(value, Mapping):
         return shown(value)

@@ -18,7 +18,7 @@ import numpy as np
 from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, Statistic, lexeme
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
-from engine.experiments.settings import shown
+from engine.experiments.settings import command, shown
 from engine.experiments.spill_listener import (
     UNIT,
     Columns,
@@ -353,7 +353,7 @@ class SpillAttack:
             config=self._config(),
             seeds={"root": settings.root},
             provenance=gather(
-                ["engine", "run", "spill-attack"],
+                command("spill-attack", quick=self.quick),
                 packages=("numpy", "scikit-learn"),
                 models=[],
                 inputs=["engine/experiments/prompts/spill.toml"],

@@ -17,6 +17,7 @@ from engine.contract.seeds import Stream
 from engine.decode.registry import entry
 from engine.experiments.acceptance import evaluate, model_digest
 from engine.experiments.prompts import Prompt, named
+from engine.experiments.settings import command
 from engine.experiments.spill_traces import MODELS, label
 from engine.run import Documents, Task, source_digest
 from engine.stats.statistic import Table
@@ -151,7 +152,7 @@ class SpillAvailability:
                 config=config | {"prompts": len(self.prompts["ordinary"])},
                 seeds={"root": settings.root},
                 provenance=gather(
-                    ["engine", "run", "spill-availability", *(["--quick"] if self.quick else [])],
+                    command("spill-availability", quick=self.quick),
                     packages=("numpy", "torch", "transformers"),
                     models=[model_digest(name) for name in MODELS],
                     inputs=[FILE],

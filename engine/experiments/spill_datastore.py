@@ -19,6 +19,7 @@ from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.decode.registry import entry
 from engine.experiments.acceptance import evaluate, model_digest
+from engine.experiments.settings import command
 from engine.run import Documents, Task, source_digest
 from engine.spill import datastore
 from engine.spill.datastore import STRATEGIES, Loot, Strategy
@@ -272,7 +273,7 @@ class SpillDatastore:
                 config=config,
                 seeds={"root": settings.root},
                 provenance=gather(
-                    ["engine", "run", "spill-datastore", *(["--quick"] if self.quick else [])],
+                    command("spill-datastore", quick=self.quick),
                     packages=("numpy", "torch", "transformers"),
                     models=[model_digest(m) for m in (TARGET, HEAD)],
                     inputs=["engine/experiments/prompts/distillation.toml"],

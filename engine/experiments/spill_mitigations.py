@@ -18,7 +18,7 @@ import numpy as np
 from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, Statistic, lexeme
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
-from engine.experiments.settings import shown
+from engine.experiments.settings import command, shown
 from engine.experiments.spill_attack import CODE
 from engine.experiments.spill_listener import (
     UNIT,
@@ -227,7 +227,7 @@ class SpillMitigations:
             config=shown(settings) | {"forest": shown(self.forest)},
             seeds={"root": settings.root},
             provenance=gather(
-                ["engine", "run", "spill-mitigations"],
+                command("spill-mitigations", quick=self.quick),
                 packages=("numpy", "scikit-learn"),
                 models=[],
                 inputs=["engine/experiments/prompts/spill.toml"],

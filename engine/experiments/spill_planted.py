@@ -15,7 +15,7 @@ from engine.contract.payload import Leaf, Measured, Rehearsal, State, Statistic,
 from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.experiments.acceptance import evaluate
-from engine.experiments.settings import shown
+from engine.experiments.settings import command, shown
 from engine.experiments.spill_listener import schema
 from engine.run import Documents
 from engine.spill.attack import Forest, Traces, folds, rotate
@@ -124,7 +124,10 @@ def payload(study: Study, documents: Documents, experiment: SpillAttack) -> Meas
         },
         seeds={"root": settings.root},
         provenance=gather(
-            ["engine", "run", "spill-attack"], packages=("numpy", "scikit-learn"), models=[], inputs=[]
+            command("spill-attack", quick=experiment.quick),
+            packages=("numpy", "scikit-learn"),
+            models=[],
+            inputs=[],
         ),
         results=made,
         absent=absent or None,

@@ -21,6 +21,7 @@ from engine.contract.seeds import Stream
 from engine.decode.registry import cache_home, entry
 from engine.experiments.acceptance import evaluate, model_digest
 from engine.experiments.prompts import Prompt, named
+from engine.experiments.settings import command
 from engine.run import Documents, Task, source_digest
 from engine.spill import traces as files
 from engine.spill.traces import Trace, TraceSet
@@ -325,7 +326,7 @@ class SpillTraces:
                 config=self.config(),
                 seeds={"root": settings.root},
                 provenance=gather(
-                    ["engine", "run", "spill-traces", *(["--quick"] if self.quick else [])],
+                    command("spill-traces", quick=self.quick),
                     packages=("numpy", "torch", "transformers"),
                     models=self.models,
                     inputs=[self.prompts_file],

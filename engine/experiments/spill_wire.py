@@ -20,7 +20,7 @@ from engine.contract.provenance import gather
 from engine.decode.schemes import load
 from engine.experiments.acceptance import model_digest
 from engine.experiments.prompts import named
-from engine.experiments.settings import shown
+from engine.experiments.settings import command, shown
 from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, schema
 from engine.run import Documents, Task, source_digest
 from engine.spill.attack import Forest, Hits, Traces, folds, rotate
@@ -246,7 +246,7 @@ class SpillWire:
                 config=shown(settings) | {"forest": shown(self.forest)},
                 seeds={"root": settings.root},
                 provenance=gather(
-                    ["engine", "run", "spill-wire"],
+                    command("spill-wire", quick=self.quick),
                     packages=("numpy", "scikit-learn", "torch", "uvicorn", "starlette"),
                     models=[model_digest(name) for name in ("smollm2", "smollm2-draft")],
                     inputs=[f"engine/experiments/prompts/{settings.file}.toml"],
