@@ -137,19 +137,35 @@ def erratum(
 @main.command()
 @_root
 @click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True)
-def build(root: Path | None, out: Path) -> None:
+@click.option("--again", is_flag=True, help="Build also where nothing has changed since the last build.")
+def build(root: Path | None, out: Path, again: bool) -> None:
     """Build the site and audit it; a refused build leaves the former site as it was."""
-    from generator.render.publish import publish
+    from generator.render import unchanged
 
     found = _found(root)
     folder = (found / out).resolve()
+    made_of = unchanged.made_of(found, folder)
+    said = None if again else unchanged.recall(folder, made_of)
+    if said is not None:
+        click.echo("Nothing has changed since this site was built, neither the record nor the site.")
+    else:
+        said = _built(found, folder)
+        same = unchanged.made_of(found, folder) == made_of  # a source may be saved while the site is built
+        unchanged.remember(folder, made_of if same else None, said)
+    click.echo(said)
+    click.echo(f"Open {folder / 'index.html'}")
+
+
+def _built(root: Path, folder: Path) -> str:
+    """Build a site and print what changed in it; returns what was traced."""
+    from generator.render.publish import publish
+
     changed: list[str] = []
     with _building():
-        report = publish(found, folder, lambda old, new: changed.extend(_changed(old, new)))
+        report = publish(root, folder, lambda old, new: changed.extend(_changed(old, new)))
     for line in changed:
         click.echo(line)
-    click.echo(_traced(report))
-    click.echo(f"Open {folder / 'index.html'}")
+    return _traced(report)
 
 
 @main.command()
