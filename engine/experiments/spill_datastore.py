@@ -240,9 +240,12 @@ class SpillDatastore:
         )
         results, absent = evaluate(list(self.statements()), table)
         scores = documents["canaries"]
+        named = sum(datastore.named_first(s, 0) for s in scores)
+        luck = datastore.by_luck(named, len(scores), settings.candidates)
         results["canaries"] = {
-            "named_first": Leaf(value=sum(datastore.named_first(s, 0) for s in scores), unit="canaries"),
+            "named_first": Leaf(value=named, unit="canaries"),
             "planted": Leaf(value=len(scores), unit="canaries"),
+            "by_luck": Leaf(value=lexeme(float(luck)), unit="probability"),
         }
         probe = documents["probe"]
         results["probe"] = {
@@ -302,6 +305,8 @@ class SpillDatastore:
             for what in ("sequences", "tokens"):
                 unit = f"distinct {what} a request"
                 yield f"{strategy}.{what}", unit, _ratio(f"{strategy}_{what}", "requests")
+            for what in ("found", "contained"):
+                yield f"{strategy}.{what}", "sequences", _sum(f"{strategy}_{what}")
             precision = _ratio(f"{strategy}_contained", f"{strategy}_found")
             yield f"{strategy}.precision", "share of sequences", precision
         for strategy in STRATEGIES[1:]:
@@ -314,6 +319,10 @@ class SpillDatastore:
                 stream="bootstrap",
             )
             yield f"{strategy}.over_random", "distinct sequences a request", over
+
+
+def _sum(column: str) -> Statistic:
+    return Statistic(kind="sum", numerator=[column], stream="bootstrap")
 
 
 def _ratio(above: str, below: str) -> Statistic:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import comb
 from typing import Literal
 
 from engine.contract.errors import UnknownName
@@ -66,6 +68,14 @@ def named_first(scores: Sequence[float], planted: int) -> bool:
     """Whether the planted wording alone has the highest score; a tie counts against the attacker."""
     best = max(scores)
     return scores[planted] == best and list(scores).count(best) == 1
+
+
+def by_luck(named: int, rows: int, candidates: int) -> Fraction:
+    """The probability that naming blindly among `candidates` is right at least `named` times in `rows`."""
+    hit = Fraction(1, candidates)
+    return sum(
+        (comb(rows, k) * hit**k * (1 - hit) ** (rows - k) for k in range(named, rows + 1)), Fraction(0)
+    )
 
 
 def kept(counts: Sequence[int]) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -78,6 +80,14 @@ def test_the_planted_wording_must_stand_out_alone() -> None:
     assert datastore.named_first([5, 1, 4], 0)
     assert not datastore.named_first([5, 5, 4], 0)
     assert not datastore.named_first([1, 5, 4], 0)
+
+
+def test_luck_is_the_upper_tail_of_blind_naming() -> None:
+    assert datastore.by_luck(0, 12, 10) == 1
+    assert datastore.by_luck(12, 12, 10) == Fraction(1, 10**12)
+    every = [sum(named) for named in product((0, 1), repeat=3)]
+    likely = {0: Fraction(27, 64), 1: Fraction(9, 64), 2: Fraction(3, 64), 3: Fraction(1, 64)}
+    assert datastore.by_luck(2, 3, 4) == sum(likely[k] for k in every if k >= 2)
     assert datastore.kept([1, 4, 1]) == 3
 
 
