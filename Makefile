@@ -11,7 +11,7 @@ LOCK = $(VENV)/lock/bin/pip-compile -q --generate-hashes --strip-extras --allow-
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve smoke test browser lint record record-quick ray-check bench clean fuzz lock audit
+.PHONY: site serve smoke test browser lint record record-quick record-gpu gpu-check ray-check bench clean fuzz lock audit
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -59,6 +59,15 @@ record: $(VENV)/.test      ## run every experiment that has payloads again, into
 record-quick: $(VENV)/.test ## rehearse every experiment on a few other prompts, into scratch/; never published
 	for name in $(MODELS); do $(BIN)/engine fetch $$name || exit 1; done
 	for name in $(or $(EXPERIMENTS),$$($(BIN)/engine list --names built)); do $(BIN)/engine run $$name --quick --out scratch/rehearsal || exit 1; done
+
+record-gpu: $(VENV)/.test  ## the large models, where there is a graphics card; fetches thirty gigabytes from the hub
+	for name in llama-8b olmoe-1b-7b; do $(BIN)/engine fetch $$name || exit 1; done
+	for name in $$($(BIN)/engine list --names card); do $(BIN)/engine run $$name --out scratch/record-gpu || exit 1; done
+
+gpu-check: $(VENV)/.test   ## decoding, harvest and packed weights on a graphics card beside the CPU; skips without one
+	$(BIN)/engine fetch smollm2
+	GPU_CHECK=1 $(BIN)/python -m pytest -rs tests/engine/test_graphics_card.py
+	$(BIN)/python -m benchmarks.card
 
 ray-check: $(VENV)/.test   ## kill workers, nodes and drivers of a Ray cluster on this machine
 	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[ray]'

@@ -30,8 +30,8 @@ def cli() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--names",
-    type=click.Choice(["built", "committed"]),
-    help="Print only names: what runs, or has payloads.",
+    type=click.Choice(["built", "committed", "card"]),
+    help="Print only names: what runs here, has payloads, or needs a graphics card.",
 )
 def list_(as_json: bool, names: str | None) -> None:
     """Show the experiments and models, and what is present."""
@@ -55,7 +55,9 @@ def list_(as_json: bool, names: str | None) -> None:
     ]
     if names is not None:
         for row, shown in zip(EXPERIMENTS, experiments, strict=True):
-            if row.built and (names == "built" or all(shown["payloads"].values())):
+            there = all(shown["payloads"].values())
+            here = row.built and row.card == (names == "card")
+            if here and (there or names != "committed"):
                 click.echo(row.name)
         return
     if as_json:
@@ -67,8 +69,7 @@ def list_(as_json: bool, names: str | None) -> None:
         click.echo(f"  {model['name']:<16} {model['role']:<8} {state:<40} {model['title']}")
     click.echo("Experiments")
     for row, shown in zip(EXPERIMENTS, experiments, strict=True):
-        needs = f"about {row.minutes} min on two cores" if row.built else "planned"
-        click.echo(f"  {row.name:<24} {needs}; {row.question}")
+        click.echo(f"  {row.name:<24} {row.needs}; {row.question}")
         for name, there in shown["payloads"].items():
             click.echo(f"    {'committed' if there else 'not run  '}  {name}")
 

@@ -16,7 +16,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def gather(
-    command: list[str], *, packages: Iterable[str], models: list[ModelDigest], inputs: list[str]
+    command: list[str],
+    *,
+    packages: Iterable[str],
+    models: list[ModelDigest],
+    inputs: list[str],
+    device: str = "CPU",
 ) -> Provenance:
     """The provenance of a run of this code, now. `inputs` are paths from the repository root."""
     versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
@@ -25,7 +30,7 @@ def gather(
         commit=_git("rev-parse", "HEAD"),
         dirty=bool(_git("status", "--porcelain", "--", "engine")),
         versions=versions,
-        device=f"{platform.system()} {platform.machine()}, CPU",
+        device=f"{platform.system()} {platform.machine()}, {device}",
         models=models,
         inputs=[FileDigest(path=path, sha256=sha256_file(ROOT / path)) for path in inputs],
     )

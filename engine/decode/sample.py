@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -34,16 +35,36 @@ class Batch:
     texts: tuple[tuple[int, ...], ...]
 
 
-class Decoder:
+class Texts:
+    """Texts of a batch while they grow."""
+
+    def __init__(self, rows: Sequence[Row], new_tokens: int, end: int) -> None:
+        self.rows, self.new_tokens, self.end = rows, new_tokens, end
+        self.texts: list[list[int]] = [[] for _ in rows]
+        self.open = [True] * len(rows)
+
+    def choose(self, logits: Tensor) -> Tensor:
+        """Append to each open row its next token under `logits` (B, V). Returns the tokens (B,)."""
+        chosen = logits.argmax(dim=-1)
+        for index, row in enumerate(self.rows):
+            if row.uniform is not None and self.open[index]:
+                uniform = float(row.uniform[len(self.texts[index])])
+                chosen[index] = draw(softmax(logits[index].numpy(), row.temperature), uniform)
+            if self.open[index]:
+                self.texts[index].append(int(chosen[index]))
+                self.open[index] = int(chosen[index]) != self.end and len(self.texts[index]) < self.new_tokens
+        return chosen
+
+
+class Decoder(Texts):
     """A batch in flight: prefill once, then one token a row at each step."""
 
     def __init__(self, model: Llama, rows: Sequence[Row], new_tokens: int, end: int) -> None:
-        self.model, self.rows, self.new_tokens, self.end = model, rows, new_tokens, end
+        super().__init__(rows, new_tokens, end)
+        self.model = model
         longest = max(len(row.prompt) for row in rows)
         self.cache = Cache(model, rows=len(rows), capacity=longest + new_tokens)
         self.length = torch.tensor([len(row.prompt) for row in rows])
-        self.texts: list[list[int]] = [[] for _ in rows]
-        self.open = [True] * len(rows)
 
     def prefill(self, watch: Callable[[int, Tensor], None] | None = None) -> Tensor:
         """Read every prompt, a row at a time. Returns the last logits (B, V).
@@ -61,18 +82,6 @@ class Decoder:
                 watch(index, logits)
         return torch.stack(last)
 
-    def choose(self, logits: Tensor) -> Tensor:
-        """Append to each open row its next token under `logits` (B, V). Returns the tokens (B,)."""
-        chosen = logits.argmax(dim=-1)
-        for index, row in enumerate(self.rows):
-            if row.uniform is not None and self.open[index]:
-                uniform = float(row.uniform[len(self.texts[index])])
-                chosen[index] = draw(softmax(logits[index].numpy(), row.temperature), uniform)
-            if self.open[index]:
-                self.texts[index].append(int(chosen[index]))
-                self.open[index] = int(chosen[index]) != self.end and len(self.texts[index]) < self.new_tokens
-        return chosen
-
     def step(self, tokens: Tensor) -> Tensor:
         """Feed the newest token of each row (B,); returns the next logits (B, V)."""
         logits = forward(self.model, tokens[:, None], self.cache, self.length)[:, 0]
@@ -80,9 +89,51 @@ class Decoder:
         return logits
 
 
-def generate(model: Llama, rows: Sequence[Row], *, new_tokens: int, end: int) -> Batch:
-    """Continue every row by up to `new_tokens` tokens, stopping a row after `end`."""
-    decoder = Decoder(model, rows, new_tokens, end)
+class ModuleDecoder(Texts):
+    """The same with a transformers module, on whatever device it is; the shorter prompts are padded."""
+
+    def __init__(self, module: Any, rows: Sequence[Row], new_tokens: int, end: int) -> None:
+        from engine.decode.models import module_cache
+
+        super().__init__(rows, new_tokens, end)
+        self.module, self.cache = module, module_cache(module)
+        self.mask = torch.zeros(len(rows), 0, dtype=torch.long)
+
+    def prefill(self) -> Tensor:
+        """Read every prompt at once. Returns the last logits (B, V), on the CPU."""
+        longest = max(len(row.prompt) for row in self.rows)
+        ids = torch.tensor([[0] * (longest - len(row.prompt)) + list(row.prompt) for row in self.rows])
+        lengths = torch.tensor([len(row.prompt) for row in self.rows])
+        return self._read(ids, torch.arange(longest) >= longest - lengths[:, None])
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Feed the newest token of each row (B,); returns the next logits (B, V)."""
+        return self._read(tokens[:, None], torch.ones(len(self.rows), 1, dtype=torch.bool))
+
+    @torch.inference_mode()
+    def _read(self, ids: Tensor, seen: Tensor) -> Tensor:
+        self.mask = torch.cat([self.mask, seen.long()], dim=1)
+        places = (self.mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
+        device = self.module.device
+        out = self.module(
+            input_ids=ids.to(device),
+            attention_mask=self.mask.to(device),
+            position_ids=places.to(device),
+            cache=self.cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: Tensor = out.logits[:, -1].float().cpu()
+        return logits
+
+
+def generate(model: Any, rows: Sequence[Row], *, new_tokens: int, end: int) -> Batch:
+    """Continue every row by up to `new_tokens` tokens, stopping a row after `end`.
+
+    `model` is our own form of one, or a transformers module.
+    """
+    kind = Decoder if isinstance(model, Llama) else ModuleDecoder
+    decoder = kind(model, rows, new_tokens, end)
     logits = decoder.prefill()
     while True:
         tokens = decoder.choose(logits)

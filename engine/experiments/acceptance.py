@@ -16,7 +16,7 @@ import numpy as np
 
 from engine.contract.errors import BadData
 from engine.contract.payload import Leaf, Measured, ModelDigest, Payload, State, Statistic, lexeme
-from engine.contract.provenance import gather, sha256_file
+from engine.contract.provenance import gather
 from engine.contract.seeds import Stream
 from engine.decode import registry
 from engine.decode.drafts.lookup import Lookup
@@ -280,7 +280,7 @@ def config(settings: Settings, prompts: int) -> dict[str, Any]:
 def model_digest(name: str) -> ModelDigest:
     """The digest that pins a fetched model: its source file's, or its trained weights'."""
     found = registry.require(name)
-    return ModelDigest(name=name, sha256=found.sha256 or sha256_file(found.folder / "model.safetensors"))
+    return ModelDigest(name=name, sha256=found.digest)
 
 
 def column_names(length: int) -> list[str]:

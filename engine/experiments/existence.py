@@ -27,7 +27,12 @@ from engine.stats.statistic import Table
 CODE = ("engine/observe/**/*.py", "engine/decode/llama.py", "engine/decode/sample.py")
 REGISTERED = "payloads/registered/sideband.json"
 BASELINES = ("partial", "full")
-RECORDED = {"smollm2": ("s1", "s2"), "smollm2-moe": ("s3",)}
+RECORDED = {
+    "smollm2": ("s1", "s2"),
+    "smollm2-moe": ("s3",),
+    "llama-8b": ("s1", "s2"),
+    "olmoe-1b-7b": ("s3",),
+}
 """Streams recorded from each target; S2's address-only form follows from positions."""
 TITLES = {
     "s1": "S1, tapped units (needs values to rank)",
@@ -69,6 +74,7 @@ class Existence:
     streams: tuple[str, ...]
     command: str
     quick: bool = False
+    what: str = "existence"
 
     def rehearsal(self) -> Existence:
         """The same on few prompts of another record and other seeds."""
@@ -92,6 +98,16 @@ class Existence:
     def digest(self) -> ModelDigest:
         """The pinned weights of the target."""
         return model_digest(self.target)
+
+    @property
+    def precision(self) -> str:
+        """Of the target's weights and products."""
+        return "fp32"
+
+    @property
+    def device(self) -> str:
+        """What the target runs on."""
+        return "CPU"
 
     @property
     def key(self) -> str:
@@ -176,7 +192,7 @@ class Existence:
         cells = {b: documents[f"cell/{harvest}/{stream}/{b}"] for b in BASELINES}
         question = f"Does {TITLES[stream]}, tell of the token two ahead what the decoder lacks?"
         named_ = list(statements(self.constants))
-        return self.document(documents, stream, harvest, "existence", question, cells, named_, self.command)
+        return self.document(documents, stream, harvest, self.what, question, cells, named_, self.command)
 
     def document(
         self,
@@ -207,12 +223,12 @@ class Existence:
             question=question,
             regime={
                 "target": registry.entry(self.target).title,
-                "precision": "fp32",
+                "precision": self.precision,
                 "decoding": "at temperature one",
                 "stream": TITLES[stream],
                 "harvest": harvest,
                 "reader": "ridge on one-hot labels",
-                "device": "CPU",
+                "device": self.device,
             },
             config=self.settings() | {"rows": documents[f"harvest/{harvest}"]["rows"]},
             seeds={"root": self.constants.root},
@@ -220,13 +236,18 @@ class Existence:
                 ["engine", "run", command, *(["--quick"] if self.quick else [])],
                 packages=("numpy", "scikit-learn", "torch", "transformers"),
                 models=[self.digest],
-                inputs=[self.constants.harvest.prompts_file, self.constants.label.file, REGISTERED],
+                inputs=self.inputs(),
+                device=self.device,
             ),
             results=results,
             absent=absent or None,
             state=State(columns=columns, rows=rows),
         )
         return document
+
+    def inputs(self) -> list[str]:
+        """The committed files that decide what is harvested and read."""
+        return [self.constants.harvest.prompts_file, self.constants.label.file, REGISTERED]
 
     def settings(self) -> dict[str, Any]:
         """The constants as a payload holds them, with level and resamples where a recomputation looks."""

@@ -30,6 +30,7 @@ class Row:
     place: str = ""
     models: tuple[str, ...] = ()
     minutes: int = 0
+    card: bool = False  # whether it needs a graphics card
     payloads: tuple[str, ...] = ()
     apart: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
 
@@ -37,6 +38,13 @@ class Row:
     def built(self) -> bool:
         """Whether there is code that runs it."""
         return bool(self.place)
+
+    @property
+    def needs(self) -> str:
+        """What it takes to run it, in words."""
+        if not self.built:
+            return "planned"
+        return "needs a graphics card" if self.card else f"about {self.minutes} min on two cores"
 
     @property
     def state(self) -> str:
@@ -284,11 +292,25 @@ EXPERIMENTS = (
         name="sideband-llama",
         record="sideband",
         question="Is it the same on Llama-3.1-8B?",
+        place="engine.experiments.existence_large:llama",
+        models=("llama-8b",),
+        card=True,
+        payloads=tuple(
+            f"sideband/existence-llama-{stream}{harvest}"
+            for stream in ("s1", "s2", "s2a")
+            for harvest in ("", "-replication")
+        ),
+        apart=CELLS,
     ),
     Row(
         name="sideband-olmoe",
         record="sideband",
         question="Is it the same on OLMoE?",
+        place="engine.experiments.existence_large:olmoe",
+        models=("olmoe-1b-7b",),
+        card=True,
+        payloads=("sideband/existence-olmoe-s3", "sideband/existence-olmoe-s3-replication"),
+        apart=CELLS,
     ),
     Row(
         name="spill-traces",

@@ -9,8 +9,9 @@ direction, so that each half holds as much of running text. L3 groups tokens by 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,6 @@ SPACES = ("l1", "l2", "l3")
 UNSEEN = 0.02
 """Weight of a token that the reference text does not hold, in occurrences."""
 
-SPECIAL = 17
-"""Ids below this one are control tokens."""
 WORDS = """
 a an the and or but nor so yet if than then that this these those i you he she it we they me him her us them
 my your his its our their who whom whose which what when where why how of in on at by for with from to into
@@ -68,6 +67,22 @@ def write(spaces: Mapping[str, Buckets]) -> str:
     )
 
 
+def made(
+    tokenizer: Any, matrix: NDArray[np.float32], texts: Sequence[str], constants: Labelling
+) -> dict[str, Buckets]:
+    """Every space of a model, by the registered rules. `matrix` (tokens, width) holds the output embeddings.
+
+    `texts` are the reference; control tokens are those that were added to the tokenizer.
+    """
+    reference = np.array([i for text in texts for i in tokenizer.encode(text, add_special_tokens=False)])
+    spelled = [tokenizer.decode([i]) for i in range(len(matrix))]
+    return {
+        "l1": frequency(len(matrix), reference, constants.l1),
+        "l2": embedding(matrix, reference, constants.l2.bit_length() - 1),
+        "l3": classes(spelled, frozenset(tokenizer.added_tokens_decoder)),
+    }
+
+
 def frequency(tokens: int, reference: NDArray[np.int64], buckets: int) -> Buckets:
     """L1: ranges of ids that hold equal shares of the reference text's tokens. (tokens,)"""
     edges = np.quantile(reference, np.arange(1, buckets) / buckets)
@@ -101,9 +116,9 @@ def _upper_half(rows: NDArray[np.float32], weight: NDArray[np.float64]) -> Bucke
     return out
 
 
-def classes(texts: Sequence[str]) -> Buckets:
-    """L3: ten classes of tokens by their text. (tokens,)"""
-    return np.array([0 if i < SPECIAL else _class(text) for i, text in enumerate(texts)])
+def classes(texts: Sequence[str], control: Collection[int]) -> Buckets:
+    """L3: ten classes of tokens by their text, control tokens one of them. (tokens,)"""
+    return np.array([0 if i in control else _class(text) for i, text in enumerate(texts)])
 
 
 def _class(text: str) -> int:
