@@ -49,6 +49,7 @@ def list_(as_json: bool, names: str | None) -> None:
             "state": row.state,
             "models": list(row.models),
             "minutes": row.minutes,
+            "card": row.card,
             "payloads": {name: (ROOT / "payloads" / f"{name}.json").is_file() for name in row.payloads},
         }
         for row in EXPERIMENTS

@@ -9,7 +9,6 @@ from importlib import resources
 from pathlib import Path
 
 from engine.contract.errors import ModelMissing, UnknownName
-from engine.contract.provenance import sha256_file
 
 HUB_SUMS = "SHA256SUMS"
 """The digests of a model from the hub, in its folder."""
@@ -47,6 +46,8 @@ class Entry:
     @property
     def digest(self) -> str:
         """What pins the weights: the digest of the file they came in, of the list of files, or their own."""
+        from engine.contract.provenance import sha256_file
+
         return self.sha256 or sha256_file(self.folder / (HUB_SUMS if self.hub else "model.safetensors"))
 
 

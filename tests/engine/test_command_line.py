@@ -92,7 +92,10 @@ def test_the_names_that_the_record_is_made_again_from_are_those_with_payloads() 
     every = {row["name"]: row for row in json.loads(engine("list", "--json").stdout)["experiments"]}
     built = engine("list", "--names", "built").stdout.split()
     committed = engine("list", "--names", "committed").stdout.split()
-    assert built == [name for name, row in every.items() if row["state"] == "built"]
+    assert built == [n for n, row in every.items() if row["state"] == "built" and not row["card"]]
+    card = engine("list", "--names", "card").stdout.split()
+    assert card == [name for name, row in every.items() if row["card"]]
+    assert "sideband-llama" in card
     assert committed == [name for name in built if all(every[name]["payloads"].values())]
     assert "coverage" in committed
 
@@ -125,7 +128,7 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
     "unknown option": (["list", "--nonsense"], 2, "No such option"),
     "unknown experiment": (["run", "nonsense"], 2, "engine: nonsense: is no experiment. Known: acceptance,"),
     "planned experiment": (["run", "spill-vllm"], 1, "engine: spill-vllm: is planned; there is no code"),
-    "planned record": (["run", "sideband"], 1, "engine: sideband: is a record of planned experiments ("),
+    "planned record": (["run", "spill"], 1, "engine: spill: is a record of planned experiments ("),
     "unknown model": (["fetch", "nonsense"], 2, "engine: nonsense: is no model of this engine."),
     "model that was not fetched": (["run", "distillation"], 1, "has not been fetched. Run: engine fetch"),
     "unknown payload": (["check", "a/nonsense"], 2, "engine check: a/nonsense: is no payload."),

@@ -252,7 +252,7 @@ def test_what_was_left_half_done_is_finished_and_nothing_whole_is_done_again(
 
 
 def test_an_unknown_model_is_refused_with_those_there_are(case: Case) -> None:
-    known = "smollm2, smollm2-draft, smollm2-moe, smollm2-eagle"
+    known = ", ".join(registry.entries())
     case.refused(f"nonsense: is no model of this engine. Known: {known}.", "nonsense", 2)
 
 
