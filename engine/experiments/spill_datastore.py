@@ -185,12 +185,12 @@ class SpillDatastore:
         return out
 
     def live(self, _: Documents) -> dict[str, float]:
-        """Sequences and seconds of a few requests answered live, retrieval beside plain decoding."""
+        """Distinct loot and seconds of a few requests answered live, retrieval beside plain decoding."""
         from engine.decode.scheme import Request
         from engine.decode.schemes import Parts, scheme
 
         target, chat = self.loaded
-        out = {"sequences": 0.0}
+        out, loot = {}, Loot()
         parts = Parts(target, datastore=self.store)
         for name in ("rest", "plain"):
             started = time.perf_counter()
@@ -202,9 +202,9 @@ class SpillDatastore:
                 rounds = list(scheme(name, parts).rounds(request))
                 tokens = [token for new in rounds for token in new]
                 found = datastore.leaked(prompt[-1], tokens, [len(new) for new in rounds])
-                out["sequences"] += len(found)
+                loot.take(found, self.store.contains)
             out[name] = time.perf_counter() - started
-        return out
+        return out | {"sequences": float(len(loot.sequences)), "tokens": float(len(loot.tokens))}
 
     def probe(self, _: Documents) -> dict[str, Any]:
         """Lookahead's N from a repeated letter, and its G from sentences that begin alike."""
@@ -256,9 +256,10 @@ class SpillDatastore:
         live = documents["live"]
         seconds = live["rest"]
         results["live"] = {
-            "sequences_a_second": Leaf(
-                value=live["sequences"] / seconds, unit="sequences a second", machine=True
-            ),
+            **{
+                f"{what}_a_second": Leaf(value=live[what] / seconds, unit=f"{what} a second", machine=True)
+                for what in ("sequences", "tokens")
+            },
             "seconds_ratio": Leaf(value=seconds / live["plain"], unit="of plain decoding", machine=True),
         }
         kind: Any = Rehearsal if self.quick else Measured
@@ -288,15 +289,16 @@ class SpillDatastore:
         ]
 
     def table(self, documents: Documents) -> tuple[list[str], list[list[int]]]:
-        """One row a request, its number and repeat the cluster."""
-        columns = ["cluster", "requests"]
+        """One row a request, the cluster; its family is the wave that it was sent in."""
+        columns = ["cluster", "family", "requests"]
         for strategy in STRATEGIES:
             columns += [f"{strategy}_{what}" for what in ("sequences", "tokens", "found", "contained")]
         rows: list[list[int]] = []
         for repeat in range(self.settings.repeats):
             logs = [documents[f"leak/{strategy}/{repeat}"]["log"] for strategy in STRATEGIES]
-            for entries in zip(*logs, strict=True):
-                rows.append([len(rows), 1, *(value for entry_ in entries for value in entry_)])
+            for number, entries in enumerate(zip(*logs, strict=True)):
+                wave = number // self.settings.wave
+                rows.append([len(rows), wave, 1, *(value for entry_ in entries for value in entry_)])
         return columns, rows
 
     def statements(self) -> Iterator[tuple[str, str, Statistic]]:
@@ -304,7 +306,10 @@ class SpillDatastore:
         for strategy in STRATEGIES:
             for what in ("sequences", "tokens"):
                 unit = f"distinct {what} a request"
-                yield f"{strategy}.{what}", unit, _ratio(f"{strategy}_{what}", "requests")
+                rate = _ratio(f"{strategy}_{what}", "requests")
+                yield f"{strategy}.{what}", unit, rate
+                for wave in range(self.settings.waves):
+                    yield f"{strategy}.wave_{wave}.{what}", unit, rate.model_copy(update={"family": wave})
             for what in ("found", "contained"):
                 yield f"{strategy}.{what}", "sequences", _sum(f"{strategy}_{what}")
             precision = _ratio(f"{strategy}_contained", f"{strategy}_found")
