@@ -245,11 +245,11 @@ class SpillDatastore:
         results["canaries"] = {
             "named_first": Leaf(value=named, unit="canaries"),
             "planted": Leaf(value=len(scores), unit="canaries"),
-            "by_luck": Leaf(value=lexeme(float(luck)), unit="probability"),
+            "by_luck": Leaf(value=lexeme(float(luck)), unit="ratio"),
         }
         probe = documents["probe"]
         results["probe"] = {
-            f"{what}_{true}": Leaf(value=found, unit="guessed")
+            f"{what}_{true}": Leaf(value=found, unit="1")
             for what in ("ngram", "guesses")
             for true, found in probe[what].items()
         }
