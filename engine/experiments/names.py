@@ -380,6 +380,10 @@ EXPERIMENTS = (
         name="spill-llama-cpp",
         record="spill",
         question="Do the rounds of a server that is not ours show on the wire?",
+        place="engine.experiments.spill_llama_cpp:SpillLlamaCpp",
+        models=("smollm2",),
+        minutes=10,
+        payloads=("spill/llama-cpp",),
     ),
     Row(
         name="spill-vllm",

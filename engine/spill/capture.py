@@ -24,18 +24,18 @@ from engine.spill.tls import APPLICATION, Record
 PATH = "/v1/chat/completions"
 LARGEST = 16_384
 PATIENCE = 600.0
-OPENING = 2
-"""Records of an answer before its first round: the header, and the event that names the role."""
-CLOSING = 3
-"""Records after its last: the reason why it ends, the mark of the end, the last chunk."""
 
 
 @dataclass
 class Answer:
-    """What the client received: status, the plain length of each record, each event, the text."""
+    """What the client received: status, the plain length of each record, each event, the text.
+
+    `deltas` says how many events with text each record completed.
+    """
 
     status: int = 0
     plain: list[int] = field(default_factory=list)
+    deltas: list[int] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     whole: bool = False
     raw: bytes = b""
@@ -73,14 +73,14 @@ class Frame:
     def learn(cls, capture: Capture) -> Frame:
         """From one answer that the listener asked for, knowing what each of its records held.
 
-        Raises `BadData` where no row of records has the lengths of what was received.
+        Raises `BadData` where no row of records has the lengths of what was received, or none held text.
         """
         wanted = [held + TLS_OVERHEAD for held in capture.answer.plain]
         seen = [record.length for record in capture.records]
+        told = [place for place, deltas in enumerate(capture.answer.deltas) if deltas]
         for start in range(len(seen) - len(wanted), -1, -1):
-            if wanted and seen[start : start + len(wanted)] == wanted:
-                rest = len(seen) - start - len(wanted)
-                return cls(start + OPENING, rest + CLOSING)
+            if told and seen[start : start + len(wanted)] == wanted:
+                return cls(start + told[0], len(seen) - start - told[-1] - 1)
         raise BadData(
             "a capture", "does not hold what was received.", "Capture the whole connection, TLS 1.3."
         )
@@ -203,6 +203,7 @@ def _read(secure: ssl.SSLSocket) -> Answer:
     connection.send(h11.EndOfMessage())
     while data := _received(secure, answer.whole):
         answer.plain.append(len(data))
+        known = len(answer.events)
         connection.receive_data(data)
         for event in iter(connection.next_event, h11.NEED_DATA):
             if isinstance(event, h11.Response):
@@ -215,6 +216,7 @@ def _read(secure: ssl.SSLSocket) -> Answer:
             elif isinstance(event, h11.EndOfMessage):
                 answer.whole = True
                 break
+        answer.deltas.append(sum(map(_tells, answer.events[known:])))
     return answer
 
 
@@ -234,6 +236,12 @@ def _events(blocks: Sequence[bytes]) -> Iterator[dict[str, Any]]:
         for line in block.splitlines():
             if line.startswith(b"data: ") and line != b"data: [DONE]":
                 yield json.loads(line[6:])
+
+
+def _tells(event: dict[str, Any]) -> bool:
+    """Whether an event carries text, be it empty; the one that names the role does not."""
+    delta = (event.get("choices") or [{}])[0].get("delta", {})
+    return "role" not in delta and isinstance(delta.get("content"), str)
 
 
 def _delta(event: dict[str, Any]) -> str:
