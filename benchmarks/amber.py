@@ -2,8 +2,8 @@
 
     python -m benchmarks.amber
 
-One archive of this repository's own prose, packed once under the draft; both sides give its tokens back or
-nothing is timed. The same archive, the same model, by turns.
+One archive of this repository's own prose, packed once under the draft, of so many chunks that passes are
+full; both sides give its tokens back or nothing is timed. The same archive, the same model, by turns.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from engine.coding import amber
 from engine.coding.amber_format import Record
 from engine.coding.llama_predictor import LlamaPredictor, fetched
 
-FILES = ("README.md", "docs/lockstep.md", "docs/critic.md")
+FILES = ("README.md", "CHANGELOG.md", "docs/*.md", "docs/decisions/*.md")
 DRAFT = "smollm2-draft"
-SIZE = 16_384
+SIZE = 65_536
 """Bytes of prose that are packed."""
 PAIRS = 3
 
@@ -26,7 +26,8 @@ PAIRS = 3
 def prose() -> bytes:
     """The first bytes of the repository's own pages."""
     root = Path(__file__).resolve().parents[1]
-    text = "".join((root / name).read_text(encoding="utf-8") for name in FILES)
+    files = [file for name in FILES for file in sorted(root.glob(name))]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
     return text.encode()[:SIZE]
 
 
