@@ -27,7 +27,7 @@ FORMS = "Give F-01, F-01#statement, record/payload, a file, or an address pasted
 
 _SOURCE = re.compile(r"(?:(?:.*/)?findings/)?([FK]-[0-9]+)(?:\.html|\.md)?")
 _KILLS = re.compile(r"(?:.*/)?kill-criteria\.html")
-_PAYLOAD = re.compile(r"(?:(?:.*/)?payloads/)?([a-z0-9-]+/[a-z0-9-]+)(?:\.html|\.json)?")
+_PAYLOAD = re.compile(r"(?:(?:.*/)?payloads/)?([a-z0-9-]+/[a-z0-9.-]+?)(?:\.html|\.json)?")
 _AT_LINE = re.compile(r"(.+\.json):([1-9][0-9]*)(?::[0-9]+)?")
 _FRONT = re.compile(r"---\n(.*?)^---\s*?$", re.DOTALL | re.MULTILINE)
 _ALIAS = re.compile(r"([A-Za-z_]\w*)\s*:\s*[\"']?(payloads/[\w./-]+\.json)\b")

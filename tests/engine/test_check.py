@@ -379,6 +379,12 @@ def line_of(clone: Clone, *keys: str) -> int:
     return at + 1
 
 
+def test_the_whole_record_is_recomputed_where_nothing_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check.main([]) == 0
+    summary = capsys.readouterr().out.splitlines()[-1].split()
+    assert summary[0] == summary[2] and int(summary[0]) > 1000
+
+
 def test_counts_beside_numbers_that_no_statistic_makes_of_them_are_no_fault(tmp_path: Path) -> None:
     number = {"value": 2.5, "unit": "chi-square"}
     document = {"name": "trial/test", "seeds": {"root": 1}, "config": {}, "results": {"chance": number}}
