@@ -95,6 +95,8 @@ class Traced:
 
     effects: tuple[Effects, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    whole: bool = True
+    """Whether every erratum had its turn: none has where something is refused already."""
 
     def on(self, source: Source) -> list[Effects]:
         """The errata that touch a source."""
@@ -105,7 +107,7 @@ def trace(payloads: Mapping[str, Payload], evaluations: Iterable[Evaluation]) ->
     """Give every erratum its turn, by date; none where a source or an erratum is refused already."""
     evaluations = tuple(evaluations)
     if any(each.refusals for each in evaluations) or any(erratum.faults(evaluations)):
-        return Traced()
+        return Traced(whole=False)
     sources = [each for each in evaluations if each.source.kind not in ("erratum", "pass")]
     before, found, refusals = Correction(payloads, {}), list[Effects](), list[Refusal]()
     for each in erratum.in_order(evaluations):

@@ -111,7 +111,7 @@ class _Reader:
         if row.ruling not in RULINGS:
             yield self._at(row, "ruling", row.ruling, f"A ruling is one of {', '.join(RULINGS)}.")
         elif row.ruling == CORRECTED:
-            if row.erratum not in self._errata(row):
+            if self.traced.whole and row.erratum not in self._errata(row):
                 message = f"No erratum {row.erratum or 'is named that'} corrects this statement."
                 yield self._at(row, "erratum", row.erratum, message)
         elif row.erratum:

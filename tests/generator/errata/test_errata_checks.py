@@ -172,6 +172,14 @@ def test_a_pass_that_does_not_fit_its_record_is_refused_where_it_does_not(tmp_pa
     assert (PASS, *place, "bad-erratum") in found
 
 
+def test_another_refusal_does_not_make_a_pass_wrong(tmp_path: Path) -> None:
+    finding = sample_record.FINDING.replace("a.results.margin |", "a.results.margim |", 1)
+    assert finding != sample_record.FINDING
+    changes = {record.FIRST: record.erratum(1), PASS: ruled(), "findings/F-01.md": finding}
+    found = refusals(tmp_path, changes)
+    assert found and PASS not in {path for path, *_ in found}
+
+
 def test_a_pass_is_not_wrong_about_what_was_corrected_after_it(tmp_path: Path) -> None:
     rows = [STANDS, ("F-01#gain", "stands", "", ""), ROWS[2]]
     changes = {record.FIRST: record.erratum(1, date="2024-08-01"), PASS: ruled(rows)}
