@@ -14,6 +14,7 @@ from engine.experiments import (
     spill_attack,
     spill_availability,
     spill_datastore,
+    spill_llama_cpp,
     spill_mitigations,
     spill_planted,
     spill_wire,
@@ -40,3 +41,9 @@ PARTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("part", PARTS)
 def test_what_is_registered_is_what_the_experiment_begins_with(part: str) -> None:
     assert json.loads(canonical(PARTS[part])) == REGISTERED[part]
+
+
+def test_the_server_that_is_not_ours_is_asked_as_was_registered() -> None:
+    found = json.loads((ROOT / "payloads/registered/spill-llama-cpp.json").read_text("utf-8"))
+    wanted = shown(spill_llama_cpp.Settings()) | FOREST
+    assert json.loads(canonical(wanted)) == found["config"]["capture"]
