@@ -53,7 +53,7 @@ class Sources:
     def over(self, evidence: Evidence) -> Sources:
         """The same sources as they were read, over payloads that are read again."""
         sources = Sources(evidence)
-        for name in ("_fronts", "_cited", "errata", "_payloads"):  # as cached_property keeps them
+        for name in ("_fronts", "_cited", "errata", "statuses", "_payloads"):  # as cached_property keeps them
             sources.__dict__[name] = getattr(self, name)
         return sources
 
@@ -94,6 +94,12 @@ class Sources:
         paths = {f"findings/{name}.md"}
         paths |= {path for path, front in self._fronts.items() if front.get("finding") == name}
         return {each for path in paths for each in self._cited.get(path, ())}
+
+    @cached_property
+    def statuses(self) -> dict[str, str]:
+        """What each finding says of itself, by its id."""
+        fronts = ((path, front) for path, front in self._fronts.items() if _is_finding(path))
+        return {front["id"]: front["status"] for _, front in fronts if {"id", "status"} <= front.keys()}
 
     @cached_property
     def errata(self) -> dict[str, Erratum]:

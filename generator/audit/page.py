@@ -30,6 +30,7 @@ _CODE = frozenset({"code", "pre", "kbd", "samp"})
 _COUNTED = _CODE | {"nav", "h1"}
 _NOTHING: Mapping[str, str] = {}
 _CLASSES = re.compile(r"claim|\bci\b|\bref\b|footnote|illustration|data-")
+_FINDING = re.compile(r"findings/(F-[0-9]+)\.html")
 _ANCHORED = re.compile(r"(?i)\b(?:id|name)\s*=\s*[\"']?L[0-9]")
 
 RUN_LIMIT = 4000
@@ -47,6 +48,12 @@ def _attended(name: str, written: str) -> bool:
         or bool(surface.SPOKEN_HINT(written))
         or bool(_ANCHORED.search(written))
     )
+
+
+def _own(path: str) -> str:
+    """The finding that a page is about, empty for any other page."""
+    found = _FINDING.fullmatch(path)
+    return found[1] if found else ""
 
 
 class Reader:
@@ -90,6 +97,7 @@ class Reader:
         yield from policy.judge(self.html)
         yield from drawing.judge(self.html, self.context.evidence)
         yield from reported.judge(self.html, self.context.evidence)
+        yield from rule.statuses(self.html, _own(self.reading.path), sources.statuses)
         yield from note.judge(self.reading.path, self.html, sources.errata, sources.corrections)
         try:
             yield from rule.judge(self.html, sources.outcomes if "badge outcome" in self.html else {})

@@ -1,4 +1,4 @@
-"""Reads the rule of a kill criterion from its source and judges it over the payloads.
+"""What badges say of findings and kill criteria; the rule of a criterion is read and judged again.
 
 Rules are written in the syntax of Python's expressions, so Python's own parser reads them; what else that
 parser knows is refused.
@@ -29,6 +29,22 @@ _OUTCOME = re.compile(
     r"<[a-z][^<>]*\bclass\s*=\s*[\"'][^\"'<>]*\boutcome-(?:fired|did-not-fire|untested)\b[^<>]*>",
     re.IGNORECASE,
 )
+_STATUS = re.compile(
+    r"(?:>(F-[0-9]+)</a>\s*)?<span class=\"badge status status-([a-z-]+)\"[^<>]*>([^<>]*)<", re.IGNORECASE
+)
+"""The badge of a finding that no condition binds here: beside the link to the finding, or on its page."""
+
+
+def statuses(html: str, own: str, known: Mapping[str, str]) -> Iterator[Placed]:
+    """Such badges that say another status than the source of their finding; `own` is the page's finding."""
+    for badge in _STATUS.finditer(html) if "badge status" in html else ():
+        name, kind, words = badge[1] or own, badge[2], badge[3].strip()
+        expected = known.get(name, "")
+        if not expected or {kind, words} != {expected}:
+            message = (
+                f'The page says "{words[:40]}" of {name or "no finding"}, whose source says "{expected}".'
+            )
+            yield Placed(badge.start(2), "verdict-mismatch", message)
 
 
 def judge(html: str, outcomes: Mapping[str, str]) -> Iterator[Placed]:

@@ -181,12 +181,13 @@ def entry(book: Book, marker: Marker, evaluation: Evaluation) -> dict[str, objec
     source = evaluation.source
     judged = {"finding": "status", "kill": "outcome"}.get(source.kind, "")
     untested = evaluation.status is not None and evaluation.status.words == UNTESTED
+    bare = judged == "status" and marker.url == FRONT  # conditions would be a third of that page's bytes
     return {
         "id": source.id,
         "reference": marker.reference(source.id),
         "title": inline(book, marker, evaluation.title),
         "regime": inline(book, marker, evaluation.regime),
-        "status": marker.judged(evaluation.status, judged) if evaluation.status else "",
+        "status": marker.judged(evaluation.status, judged, bare=bare) if evaluation.status else "",
         "verdict": marker.judged(evaluation.verdict, "verdict") if evaluation.verdict else "",
         "corrections": [marker.reference(each.erratum.source.id) for each in book.traced.on(source)],
         "registered": _registered(book, source),

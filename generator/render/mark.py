@@ -121,12 +121,15 @@ class Marker:
         """The opening tag around words that are bound to a condition."""
         return Markup(f'<span class="claim{extra}" data-claim="{_attribute(prefix)}">')
 
-    def judged(self, judgement: Judgement, kind: str) -> Markup:
-        """The words of a judgement as a badge, bound to its condition where it has one."""
+    def judged(self, judgement: Judgement, kind: str, *, bare: bool = False) -> Markup:
+        """The words of a judgement as a badge, bound to its condition where it has one.
+
+        A bare one is bound to nothing here: the page of its finding states the condition.
+        """
         slug = judgement.words.replace(" ", "-") if kind != "verdict" else ""
         classes = f"badge {kind}" + (f" {kind}-{slug}" if slug else "")
         words = escape(judgement.words)
-        if judgement.prefix is None:
+        if bare or judgement.prefix is None:
             return Markup(f'<span class="{escape(classes)}">{words}</span>')
         return self.claim(judgement.prefix, f" {escape(classes)}") + Markup(f"{words}</span>")
 

@@ -10,7 +10,7 @@ from html import escape
 
 from generator.record.source import Source
 from generator.selftest import exact
-from generator.selftest.fault import Fault
+from generator.selftest.fault import Fault, made
 from generator.selftest.mark import Mark
 from generator.selftest.sources import front_key
 from generator.selftest.traces import on_page
@@ -18,6 +18,7 @@ from generator.selftest.workplace import Workplace
 
 _EXPRESSION = re.compile(r"\{\{-?")
 _CLAIM = re.compile(r"(?<=\{% claim )(.*?)(?=-?%\})", re.DOTALL)
+_STATUS = re.compile(r'<span class="badge status status-([a-z]+)">\1<')
 _RULES = ("holds_when", "null_when")
 _FIELDS = ("old", "new")
 
@@ -60,6 +61,19 @@ def claims(workplace: Workplace) -> Iterator[Fault]:
         if condition := mark.attributes.get("data-claim"):
             page = partial(mark.changed, "data-claim", json.dumps(["not", json.loads(condition)]))
             yield on_page("a page: claim made false", mark, condition[:80], "claim-false", page)
+    yield from _statuses(workplace)
+
+
+def _statuses(workplace: Workplace) -> Iterator[Fault]:
+    """Every badge that is bound to no condition on its page, saying something else."""
+    for path in workplace.pages:
+        page = workplace.text(path)
+        for found in _STATUS.finditer(page):
+            other = "holds" if found[1] != "holds" else "null"
+            badge = found[0].replace(found[1], other)
+            line = page.count("\n", 0, found.start()) + 1
+            changed = made({path: page[: found.start()] + badge + page[found.end() :]})
+            yield Fault("a page: another status", path, line, found[1], {"verdict-mismatch": 1}, changed)
 
 
 def _fault(kind: str, source: Source, offset: int, code: str, text: str) -> Fault:

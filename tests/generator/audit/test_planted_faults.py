@@ -506,3 +506,30 @@ def test_a_text_that_turns_the_order_around_is_refused(tmp_path: Path) -> None:
 def test_the_search_index_is_read_whatever_it_holds(tmp_path: Path) -> None:
     for text in ("{", "[]", json.dumps({"docs": [7]}), json.dumps({"docs": [{"text": "x"}]}), "[" * 5000):
         assert _codes(tmp_path, {"site/search/search_index.json": text}) == {"bad-page"}
+
+
+STATUS = '<span class="badge status status-{}">{}</span>'
+LINKED = '<a class="ref" href="findings/F-01.html">F-01</a> '
+
+
+@pytest.mark.parametrize(
+    ("page", "badge", "refused"),
+    [
+        ("site/findings/F-01.html", STATUS.format("holds", "holds"), False),
+        ("site/findings/F-01.html", STATUS.format("null", "null"), True),
+        ("site/findings/F-01.html", STATUS.format("holds", "null"), True),
+        ("site/findings/F-01.html", STATUS.format("null", "holds"), True),
+        ("site/index.html", LINKED + STATUS.format("holds", "holds"), False),
+        ("site/index.html", LINKED + STATUS.format("open", "open"), True),
+        ("site/index.html", LINKED.replace("F-01", "F-09") + STATUS.format("holds", "holds"), True),
+        ("site/index.html", STATUS.format("holds", "holds"), True),
+    ],
+)
+def test_a_status_that_no_condition_binds_is_that_of_its_finding(
+    tmp_path: Path, page: str, badge: str, refused: bool
+) -> None:
+    made.write(tmp_path)
+    file = tmp_path / page
+    file.write_text(file.read_text("utf-8").replace("</body>", f"<p>{badge}</p></body>"), "utf-8")
+    codes = {each.code for each in verify(tmp_path, tmp_path / "site").refusals}
+    assert ("verdict-mismatch" in codes) == refused
