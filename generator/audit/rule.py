@@ -29,22 +29,30 @@ _OUTCOME = re.compile(
     r"<[a-z][^<>]*\bclass\s*=\s*[\"'][^\"'<>]*\boutcome-(?:fired|did-not-fire|untested)\b[^<>]*>",
     re.IGNORECASE,
 )
-_STATUS = re.compile(
-    r"(?:>(F-[0-9]+)</a>\s*)?<span class=\"badge status status-([a-z-]+)\"[^<>]*>([^<>]*)<", re.IGNORECASE
-)
-"""The badge of a finding that no condition binds here: beside the link to the finding, or on its page."""
+_STATUS = re.compile(r"status-(?:holds|null|open|unrun)\b")
+_BOUND = re.compile(r"<span class=\"claim badge status status-[a-z]+\" data-claim=\"[^\"<>]*\">")
+_BARE = re.compile(r"<span class=\"badge status status-([a-z]+)\">([^<>]*)<")
+_NAMED = re.compile(r">(F-[0-9]+)</a>\s*\Z")
 
 
 def statuses(html: str, own: str, known: Mapping[str, str]) -> Iterator[Placed]:
-    """Such badges that say another status than the source of their finding; `own` is the page's finding."""
-    for badge in _STATUS.finditer(html) if "badge status" in html else ():
-        name, kind, words = badge[1] or own, badge[2], badge[3].strip()
+    """Badges that no condition binds here and that say another status than the source of their finding.
+
+    Such a badge stands beside the link to its finding, or on the page of it, which is `own`.
+    """
+    for found in _STATUS.finditer(html) if "status-" in html else ():
+        start = max(html.rfind("<", 0, found.start()), 0)
+        if html.find(">", start, found.start()) >= 0 or _BOUND.match(html, start):
+            continue  # in text, or a claim
+        badge, named = _BARE.match(html, start), _NAMED.search(html, max(0, start - 40), start)
+        name = named[1] if named else own
         expected = known.get(name, "")
-        if not expected or {kind, words} != {expected}:
-            message = (
-                f'The page says "{words[:40]}" of {name or "no finding"}, whose source says "{expected}".'
-            )
-            yield Placed(badge.start(2), "verdict-mismatch", message)
+        if badge is None:
+            yield Placed(start, "verdict-mismatch", "A status stands in the form of a badge.")
+        elif not expected or {badge[1], badge[2].strip()} != {expected}:
+            said = badge[2].strip()[:40]
+            message = f'The page says "{said}" of {name or "no finding"}, whose source says "{expected}".'
+            yield Placed(start, "verdict-mismatch", message)
 
 
 def judge(html: str, outcomes: Mapping[str, str]) -> Iterator[Placed]:

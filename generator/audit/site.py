@@ -60,10 +60,11 @@ class Audit:
         return self.report()
 
     def judge(self, crew: Crew | None = None) -> None:
-        """Everything after the files are listed."""
-        self.read_pages(crew)
+        """Everything after the files are listed; other processes read pages while this one reads the rest."""
+        crew = crew or self._crew()
         beside = Beside(self.folder, self.context, self.exempt)
         beside.read()
+        self.read_pages(crew)
         self.settle_published()
         self.settle(beside.echoes)
 
@@ -93,15 +94,21 @@ class Audit:
         audit.exempt = {path: each for path, each in self.exempt.items() if path not in only}
         return audit
 
-    def read_pages(self, crew: Crew | None = None) -> None:
-        """Prove the marks of each page and judge the rest of it."""
+    def _crew(self) -> Crew | None:
+        """Processes that read every page; None where they would not pay."""
         pages = list(self.folder.of(PAGES))
-        if crew is None and (count := size(len(pages))):
-            crew = Crew(self.read_page, count)
-            for file in pages:
-                crew.give(file.path)
-        ahead = crew.finish() if crew else {}
+        count = size(len(pages))
+        if not count:
+            return None
+        crew = Crew(self.read_page, count)
         for file in pages:
+            crew.give(file.path)
+        return crew
+
+    def read_pages(self, crew: Crew | None = None) -> None:
+        """Prove the marks of each page and judge the rest of it, here what no crew has read."""
+        ahead = crew.finish() if crew else {}
+        for file in self.folder.of(PAGES):
             reading = self._reading(file, ahead.get(file.path))
             if reading is not None:
                 self.readings[file.path] = reading

@@ -14,7 +14,7 @@ from generator.selftest import expressions, judging, notes, pages, places, sourc
 from generator.selftest.fault import Fault
 from generator.selftest.share import Share, planted, processes
 from generator.selftest.tally import Tally
-from generator.selftest.workplace import Workplace, prepare
+from generator.selftest.workplace import SITE, Workplace, prepare
 
 GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "typed": traces.typed,
@@ -28,7 +28,7 @@ GROUPS: dict[str, Callable[[Workplace], Iterator[Fault]]] = {
     "notes": notes.notes,
 }
 
-ENOUGH = 120
+ENOUGH = 60
 """Faults of one kind of which none is left out; so many of a larger kind, unless all are asked for."""
 
 WRITTEN = frozenset({"sources", "pages"})
@@ -81,9 +81,10 @@ def plant(workplace: Workplace, group: str, share: Share, *, every: bool = True)
 
 
 def _sort(fault: Fault) -> tuple[str, frozenset[str]]:
-    """The sort of file that a fault is in, as its kind names it or by its suffix, and what is due for it."""
+    """The sort of file that a fault is in, sources by what their kind names them, and what is due for it."""
     named, colon, sort = fault.kind.partition(",")[0].partition(": ")
-    return f"{named} {sort}" if colon else Path(fault.path).suffix, frozenset(fault.due)
+    by_kind = colon and not fault.path.startswith(SITE)
+    return f"{named} {sort}" if by_kind else Path(fault.path).suffix, frozenset(fault.due)
 
 
 def chosen_of(faults: Sequence[Fault]) -> list[Fault]:

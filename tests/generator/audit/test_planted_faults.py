@@ -523,6 +523,9 @@ LINKED = '<a class="ref" href="findings/F-01.html">F-01</a> '
         ("site/index.html", LINKED + STATUS.format("open", "open"), True),
         ("site/index.html", LINKED.replace("F-01", "F-09") + STATUS.format("holds", "holds"), True),
         ("site/index.html", STATUS.format("holds", "holds"), True),
+        ("site/index.html", LINKED + STATUS.format("holds", "holds").replace("span", "SPAN"), True),
+        ("site/index.html", LINKED + '<b class="status-null badge">null</b>', True),
+        ("site/index.html", "<p>status-holds</p>", False),
     ],
 )
 def test_a_status_that_no_condition_binds_is_that_of_its_finding(
