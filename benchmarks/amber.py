@@ -18,7 +18,7 @@ from engine.coding.llama_predictor import LlamaPredictor, fetched
 
 FILES = ("README.md", "CHANGELOG.md", "docs/*.md", "docs/decisions/*.md")
 DRAFT = "smollm2-draft"
-SIZE = 65_536
+SIZE = 32_768
 """Bytes of prose that are packed."""
 PAIRS = 3
 
