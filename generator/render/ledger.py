@@ -10,7 +10,7 @@ from generator.record import excerpt
 from generator.render import block
 from generator.render.block import Book
 from generator.render.environment import part
-from generator.render.mark import Marker, payload_url
+from generator.render.mark import Marker
 from generator.render.page import Page
 from generator.render.sheet import Sheet
 
@@ -31,9 +31,6 @@ def page(book: Book) -> Page:
 
 
 def _reference(book: Book, marker: Marker, name: str) -> Markup | str:
-    """A link to a registered text: by its id, or by the name of a file of bars."""
+    """A link to a registered text: by its id, or by the name of a file of bars, which leads to its line."""
     payload = book.record.payloads.get(name)
-    if payload is None:
-        return marker.reference(name)
-    link = Markup('<a class="ref" href="{}">').format(marker.link(payload_url(name)))
-    return link + block.quoted(marker, payload, "/name") + Markup("</a>")
+    return marker.reference(name) if payload is None else block.quoted(marker, payload, "/name")

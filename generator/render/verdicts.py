@@ -55,9 +55,21 @@ def grouped(
         else:
             bars = []
             drawings = [drawn(marker, evaluations[at], brief=True) for at in found]
-        listed = [{**entries[at], "drawn": drawing} for at, drawing in zip(found, drawings, strict=True)]
+        listed = [
+            {**_bound(marker, entries[at], evaluations[at], drawing), "drawn": drawing}
+            for at, drawing in zip(found, drawings, strict=True)
+        ]
         groups.append(Group(listed, bars, together))
     return groups
+
+
+def _bound(
+    marker: Marker, entry: Mapping[str, object], evaluation: Evaluation, drawing: Markup
+) -> Mapping[str, object]:
+    """An entry whose status is bound to its condition where nothing is drawn of that."""
+    if drawing.strip() or evaluation.status is None:
+        return entry
+    return {**entry, "status": marker.judged(evaluation.status, "status")}
 
 
 def _opening(evaluation: Evaluation) -> rule.Against | None:

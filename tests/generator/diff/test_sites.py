@@ -173,7 +173,7 @@ def test_a_build_says_what_it_changed_in_the_site_it_replaces(tmp_path: Path) ->
     first = call("build", "--root", root)
     assert first.exit_code == 0
     assert first.output.startswith("2")  # nothing stands before the count of what is traced
-    again = call("build", "--root", root)
+    again = call("build", "--root", root, "--again")
     assert again.output == first.output
     changed = {
         LOOKUP: sample_record.PAYLOAD.replace('"value": 2.5978', '"value": 2.6978'),
