@@ -20,6 +20,7 @@ from engine.contract.seeds import Stream
 from engine.decode.registry import entry
 from engine.experiments.acceptance import evaluate, model_digest
 from engine.experiments.settings import command
+from engine.experiments.spill_listener import ratio, summed
 from engine.run import Documents, Task, source_digest
 from engine.spill import datastore
 from engine.spill.datastore import STRATEGIES, Loot, Strategy
@@ -306,16 +307,16 @@ class SpillDatastore:
         for strategy in STRATEGIES:
             for what in ("sequences", "tokens"):
                 unit = f"distinct {what} a request"
-                rate = _ratio(f"{strategy}_{what}", "requests")
+                rate = ratio(f"{strategy}_{what}", "requests")
                 yield f"{strategy}.{what}", unit, rate
                 for wave in range(self.settings.waves):
                     yield f"{strategy}.wave_{wave}.{what}", unit, rate.model_copy(update={"family": wave})
             for what in ("found", "contained"):
-                yield f"{strategy}.{what}", "sequences", _sum(f"{strategy}_{what}")
-            precision = _ratio(f"{strategy}_contained", f"{strategy}_found")
+                yield f"{strategy}.{what}", "sequences", summed(f"{strategy}_{what}")
+            precision = ratio(f"{strategy}_contained", f"{strategy}_found")
             yield f"{strategy}.precision", "share of sequences", precision
         for strategy in STRATEGIES[1:]:
-            more, less = (_ratio(f"{s}_sequences", "requests") for s in (strategy, "random"))
+            more, less = (ratio(f"{s}_sequences", "requests") for s in (strategy, "random"))
             over = Statistic(
                 kind="difference",
                 numerator=more.numerator,
@@ -324,11 +325,3 @@ class SpillDatastore:
                 stream="bootstrap",
             )
             yield f"{strategy}.over_random", "distinct sequences a request", over
-
-
-def _sum(column: str) -> Statistic:
-    return Statistic(kind="sum", numerator=[column], stream="bootstrap")
-
-
-def _ratio(above: str, below: str) -> Statistic:
-    return Statistic(kind="ratio", numerator=[above], denominator=[below], stream="bootstrap")

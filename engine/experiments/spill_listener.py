@@ -9,6 +9,7 @@ from typing import Any
 from engine.contract.errors import BadData
 from engine.contract.payload import Leaf, Statistic
 from engine.experiments.acceptance import evaluate
+from engine.experiments.prompts import named
 from engine.spill.attack import Hits
 from engine.stats.statistic import Table, compute
 
@@ -63,7 +64,23 @@ def plain(hits: Hits) -> dict[str, Any]:
 
 def accuracy(name: str) -> Statistic:
     """The share of test traces told right."""
-    return Statistic(kind="ratio", numerator=[f"{name}_hits"], denominator=[f"{name}_tested"], stream=STREAM)
+    return ratio(f"{name}_hits", f"{name}_tested")
+
+
+def summed(column: str) -> Statistic:
+    """The sum of a column."""
+    return Statistic(kind="sum", numerator=[column], stream=STREAM)
+
+
+def ratio(above: str, below: str) -> Statistic:
+    """The sum of a column over that of another."""
+    return Statistic(kind="ratio", numerator=[above], denominator=[below], stream=STREAM)
+
+
+def questions(file: str, count: int) -> list[str]:
+    """The first of the committed questions."""
+    asked = [prompt.text for prompt in named(file) if prompt.family == "questions"]
+    return asked[:count]
 
 
 def excess(name: str, over: str) -> Statistic:

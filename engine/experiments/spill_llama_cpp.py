@@ -20,9 +20,19 @@ from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, S
 from engine.contract.provenance import gather
 from engine.decode import registry
 from engine.experiments.acceptance import model_digest
-from engine.experiments.prompts import named
 from engine.experiments.settings import command, shown
-from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, schema
+from engine.experiments.spill_listener import (
+    UNIT,
+    Columns,
+    accuracy,
+    excess,
+    plain,
+    questions,
+    ratio,
+    results,
+    schema,
+    summed,
+)
 from engine.run import Documents, Task, source_digest
 from engine.spill.attack import Forest, Traces, folds, rotate
 from engine.spill.capture import Capture, Frame, by_gap, by_record, capture, gaps
@@ -71,8 +81,7 @@ class SpillLlamaCpp:
     @cached_property
     def texts(self) -> list[str]:
         """The first of the committed questions."""
-        asked = [prompt.text for prompt in named(self.settings.file) if prompt.family == "questions"]
-        return asked[: self.settings.prompts]
+        return questions(self.settings.file, self.settings.prompts)
 
     @property
     def key(self) -> str:
@@ -174,10 +183,14 @@ class SpillLlamaCpp:
         for way in WAYS:
             self._counted(columns, way, documents[f"captured/{way}"])
             for name in ("tokens", "records", "rounds", "groups"):
-                wanted.append((f"{way}.{name}", name, _sum(f"{way}_{name}")))
-            wanted.append((f"{way}.tokens_a_round", "tokens a round", _ratio(way, "tokens", "rounds")))
-            wanted.append((f"{way}.tokens_a_record", "tokens a record", _ratio(way, "tokens", "records")))
-            wanted.append((f"{way}.error", "share of rounds", _ratio(way, "wrong", "rounds")))
+                wanted.append((f"{way}.{name}", name, summed(f"{way}_{name}")))
+            wanted.append(
+                (f"{way}.tokens_a_round", "tokens a round", ratio(f"{way}_tokens", f"{way}_rounds"))
+            )
+            wanted.append(
+                (f"{way}.tokens_a_record", "tokens a record", ratio(f"{way}_tokens", f"{way}_records"))
+            )
+            wanted.append((f"{way}.error", "share of rounds", ratio(f"{way}_wrong", f"{way}_rounds")))
             for kind, found in documents[f"attack/{way}"].items():
                 columns.hits(f"{way}_{kind}", found)
                 wanted.append((f"{way}.{kind}.accuracy", UNIT, accuracy(f"{way}_{kind}")))
@@ -221,16 +234,6 @@ class SpillLlamaCpp:
             for row in rows:
                 totals[row["prompt"]] += row[name]
             columns.add(f"{way}_{name}", totals)
-
-
-def _sum(column: str) -> Statistic:
-    return Statistic(kind="sum", numerator=[column], stream="bootstrap")
-
-
-def _ratio(way: str, above: str, below: str) -> Statistic:
-    return Statistic(
-        kind="ratio", numerator=[f"{way}_{above}"], denominator=[f"{way}_{below}"], stream="bootstrap"
-    )
 
 
 def _mark(found: dict[str, Any]) -> None:

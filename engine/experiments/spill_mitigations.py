@@ -26,6 +26,7 @@ from engine.experiments.spill_listener import (
     accuracy,
     excess,
     plain,
+    ratio,
     results,
     schema,
     tag,
@@ -246,13 +247,9 @@ class SpillMitigations:
             yield f"{field_}.excess", UNIT, excess(f"{at}_whole", f"plain_{_field(name)}_whole")
         bare = f"{scheme}_none"
         if name != "none":
-            yield f"{field_}.overhead", "times the bytes", _cost(f"{at}_sent", f"{bare}_sent")
+            yield f"{field_}.overhead", "times the bytes", ratio(f"{at}_sent", f"{bare}_sent")
         if name.startswith(("aggregate", "constant")):
-            yield f"{field_}.delay", "rounds", _cost(f"{at}_waited", f"{at}_text")
-
-
-def _cost(above: str, below: str) -> Statistic:
-    return Statistic(kind="ratio", numerator=[above], denominator=[below], stream="bootstrap")
+            yield f"{field_}.delay", "rounds", ratio(f"{at}_waited", f"{at}_text")
 
 
 def _field(name: str) -> str:

@@ -19,9 +19,19 @@ from engine.contract.payload import Leaf, Measured, Payload, Rehearsal, State, S
 from engine.contract.provenance import gather
 from engine.decode.schemes import load
 from engine.experiments.acceptance import model_digest
-from engine.experiments.prompts import named
 from engine.experiments.settings import command, shown
-from engine.experiments.spill_listener import UNIT, Columns, accuracy, excess, plain, results, schema
+from engine.experiments.spill_listener import (
+    UNIT,
+    Columns,
+    accuracy,
+    excess,
+    plain,
+    questions,
+    ratio,
+    results,
+    schema,
+    summed,
+)
 from engine.run import Documents, Task, source_digest
 from engine.spill.attack import Forest, Hits, Traces, folds, rotate
 from engine.spill.capture import Capture, Frame, by_gap, by_record, capture, differing, gaps, recovery
@@ -90,8 +100,7 @@ class SpillWire:
     @cached_property
     def texts(self) -> list[str]:
         """The first of the committed questions."""
-        asked = [prompt.text for prompt in named(self.settings.file) if prompt.family == "questions"]
-        return asked[: self.settings.prompts]
+        return questions(self.settings.file, self.settings.prompts)
 
     @property
     def key(self) -> str:
@@ -211,12 +220,12 @@ class SpillWire:
                 at = f"{scheme}_{way}"
                 self._counted(columns, at, documents[f"captured/{scheme}/{way}"])
                 field_ = "by_record" if way == "none" else "by_gap"
-                named_.append((f"{scheme}.{field_}.rounds", "rounds", _sum(f"{at}_rounds")))
-                named_.append((f"{scheme}.{field_}.wrong", "rounds", _sum(f"{at}_wrong")))
+                named_.append((f"{scheme}.{field_}.rounds", "rounds", summed(f"{at}_rounds")))
+                named_.append((f"{scheme}.{field_}.wrong", "rounds", summed(f"{at}_wrong")))
                 named_.append(
-                    (f"{scheme}.{field_}.error", "share of rounds", _share(f"{at}_wrong", f"{at}_rounds"))
+                    (f"{scheme}.{field_}.error", "share of rounds", ratio(f"{at}_wrong", f"{at}_rounds"))
                 )
-                named_.append((f"{scheme}.{field_}.mismatched", "records", _sum(f"{at}_mismatched")))
+                named_.append((f"{scheme}.{field_}.mismatched", "records", summed(f"{at}_mismatched")))
             for kind, found in documents[f"attack/{scheme}"].items():
                 columns.hits(f"{scheme}_{kind}", found)
                 named_.append((f"{scheme}.{kind}.accuracy", UNIT, accuracy(f"{scheme}_{kind}")))
@@ -226,8 +235,8 @@ class SpillWire:
         for mitigation in settings.mitigations:
             at = mitigation.replace(":", "_")
             self._counted(columns, at, documents[f"captured/{settings.schemes[1]}/{mitigation}"])
-            named_.append((f"mitigations.{at}.mismatched", "records", _sum(f"{at}_mismatched")))
-            named_.append((f"mitigations.{at}.records", "records", _sum(f"{at}_records")))
+            named_.append((f"mitigations.{at}.mismatched", "records", summed(f"{at}_mismatched")))
+            named_.append((f"mitigations.{at}.records", "records", summed(f"{at}_records")))
         made, absent = results(named_, columns.table(settings.root, settings.resamples, settings.level))
         made["chance"] = Leaf(value=lexeme(1 / settings.prompts), unit=UNIT)
         _mark(made)
@@ -264,14 +273,6 @@ class SpillWire:
             for row in rows:
                 totals[row["prompt"]] += row[name]
             columns.add(f"{at}_{name}", totals)
-
-
-def _sum(column: str) -> Statistic:
-    return Statistic(kind="sum", numerator=[column], stream="bootstrap")
-
-
-def _share(above: str, below: str) -> Statistic:
-    return Statistic(kind="ratio", numerator=[above], denominator=[below], stream="bootstrap")
 
 
 def _mark(made: dict[str, Any]) -> None:
