@@ -183,7 +183,7 @@ def test_faults_of_a_kind_stand_together_so_that_a_large_kind_is_seen_as_one(
 def test_small_kinds_are_shared_out_as_evenly_as_large_ones(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = [replace(_fault({}), kind=f"kind {number // 2}") for number in range(200)]
+    few = [replace(_fault({}), kind=f"kind {number}") for number in range(200)]
     monkeypatch.setitem(run.GROUPS, "claims", lambda _: iter(few))
     monkeypatch.setattr(judging, "touched", lambda *_: [])
     monkeypatch.setattr(judging, "everything", lambda *_: [])
