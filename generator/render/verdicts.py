@@ -1,4 +1,7 @@
-"""What a finding was judged by: its intervals drawn against their bars, and plain comparisons in digits."""
+"""What a finding was judged by: its intervals drawn against their bars, and plain comparisons in digits.
+
+A page of a record tells all of it; the front page what was held against a bar set in advance.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from generator.number.prefix import COMPARISONS, is_leaf
 from generator.render.environment import part
 from generator.render.figure import rule
 from generator.render.mark import Marker
+
+REGISTERED = "registered"
+"""The kind of payloads that hold bars set in advance."""
 
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 
@@ -40,8 +46,11 @@ def each_alone(
 def grouped(
     marker: Marker, entries: Sequence[Mapping[str, object]], evaluations: Sequence[Evaluation]
 ) -> list[Group]:
-    """The entries with what their rules open with; neighbours with the same bars are drawn on one scale."""
-    opened = [_opening(each) for each in evaluations]
+    """The entries with what their rules open with, where a bar was set in advance.
+
+    Neighbours with the same bars are drawn on one scale.
+    """
+    opened = [_set_in_advance(_opening(each)) for each in evaluations]
     groups: list[Group] = []
     for scale, run in groupby(range(len(entries)), key=lambda at: _scale(opened[at])):
         found = list(run)
@@ -55,21 +64,9 @@ def grouped(
         else:
             bars = []
             drawings = [drawn(marker, evaluations[at], brief=True) for at in found]
-        listed = [
-            {**_bound(marker, entries[at], evaluations[at], drawing), "drawn": drawing}
-            for at, drawing in zip(found, drawings, strict=True)
-        ]
+        listed = [{**entries[at], "drawn": each} for at, each in zip(found, drawings, strict=True)]
         groups.append(Group(listed, bars, together))
     return groups
-
-
-def _bound(
-    marker: Marker, entry: Mapping[str, object], evaluation: Evaluation, drawing: Markup
-) -> Mapping[str, object]:
-    """An entry whose status is bound to its condition where nothing is drawn of that."""
-    if drawing.strip() or evaluation.status is None:
-        return entry
-    return {**entry, "status": marker.judged(evaluation.status, "status")}
 
 
 def _opening(evaluation: Evaluation) -> rule.Against | None:
@@ -79,6 +76,11 @@ def _opening(evaluation: Evaluation) -> rule.Against | None:
     """
     found = next(rule.against(*_judged(evaluation)), None)
     return replace(found, estimates=found.estimates[:1]) if found and found.bars else found
+
+
+def _set_in_advance(opening: rule.Against | None) -> rule.Against | None:
+    """An opening that is held against a bar which was committed before the data."""
+    return opening if opening and any(bar.leaf.payload.kind == REGISTERED for bar in opening.bars) else None
 
 
 def _scale(opening: rule.Against | None) -> tuple[object, ...] | None:
@@ -95,10 +97,13 @@ def _judged(evaluation: Evaluation) -> tuple[list[Prefix], list[Leaf]]:
 
 
 def drawn(marker: Marker, evaluation: Evaluation, *, brief: bool) -> Markup:
-    """What the rules of a finding compare, as it can be shown; brief is the opening one, unnamed."""
+    """What the rules of a finding compare, as it can be shown.
+
+    Brief is the opening one, unnamed, where a bar was set in advance.
+    """
     judged = [each for each in (evaluation.verdict, evaluation.status) if each]
     rules, leaves = _judged(evaluation)
-    opening = _opening(evaluation)
+    opening = _set_in_advance(_opening(evaluation)) if brief else None
     compares = ([opening] if opening else []) if brief else rule.against(rules, leaves)
     figures = [Markup(rule.figure(marker, each.estimates, each.bars, brief=brief)) for each in compares]
     holding = [each.prefix for each in judged if each.prefix is not None]
@@ -126,6 +131,8 @@ def _compared(
     sign, *sides = comparison
     leaves = [known[str(each[0]), str(each[1])] for each in sides if isinstance(each, list) and is_leaf(each)]
     if len(leaves) < 2 or any(rule.has_interval(each) for each in leaves):
+        return None
+    if brief and all(each.payload.kind != REGISTERED for each in leaves):
         return None
     left, right = (marker.shown(_brief(each)) for each in leaves)
     words = Markup("{} {} {}").format(left, _SIGNS.get(str(sign), str(sign)), right)
