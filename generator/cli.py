@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -172,21 +171,22 @@ def _built(root: Path, folder: Path) -> str:
 @_root
 @click.option("--address", default="127.0.0.1:8000", show_default=True, help="Host and port.")
 def serve(root: Path | None, address: str) -> None:
-    """Show the site at a local address, and build it again whenever a source changes."""
-    from mkdocs.commands.serve import serve as mkdocs_serve
+    """Show the site at a local address, and follow its sources as they are saved."""
     from mkdocs.exceptions import MkDocsException
 
-    from generator.render.publish import logged
+    from generator.render import preview
+    from generator.render.publish import Misuse
 
-    file = _found(root) / "mkdocs.yml"
-    if not file.is_file():
-        _misuse(f"{file} is not there.")
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        _misuse(f"{address} is no address: give a host and a port, such as 127.0.0.1:8000.")
     try:
-        with logged(logging.INFO):
-            mkdocs_serve(str(file), dev_addr=address, strict=False)
+        preview.serve(_found(root), host, int(port))
     except MkDocsException as error:
         click.echo(str(error), err=True)
         sys.exit(1)
+    except Misuse as misuse:
+        _misuse(str(misuse))
     except OSError as error:
         _misuse(f"{address} cannot be served: {error.strerror}.")
 

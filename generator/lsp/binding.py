@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePosixPath
 
-from generator.lsp.desk import Desk
 from generator.number import display, expression, printing
 from generator.number.display import Form, Undisplayable
 from generator.number.exact import Scope
@@ -21,6 +20,7 @@ from generator.record import pointer as pointers
 from generator.record.payload import Payload
 from generator.record.source import Source
 from generator.record.tree import Node
+from generator.render.desk import Desk
 from generator.report.refusal import Refused
 from generator.trace import origin
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from generator.lsp import origin, spot
-from generator.lsp.desk import Desk
 from generator.lsp.spot import Spot
 from generator.number.display import ROUNDED, WHOLE
 from generator.number.expression import FUNCTIONS
@@ -17,6 +16,7 @@ from generator.record.keys import KEYS, STATUSES
 from generator.record.record import Record
 from generator.record.source import Source
 from generator.record.tree import Node
+from generator.render.desk import Desk
 from generator.trace.origin import about
 
 TAGS = ("statement", "claim", "figure", "bar", "verbatim", "listing")

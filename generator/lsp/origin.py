@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from generator.lsp import spot
-from generator.lsp.desk import Desk
 from generator.lsp.spot import Spot
 from generator.number import exact, expression, printing
 from generator.number.evaluate import REFERENCE
@@ -18,6 +17,7 @@ from generator.record.payload import Payload
 from generator.record.source import Source
 from generator.record.terms import PATH as TERMS
 from generator.record.tree import Node
+from generator.render.desk import Desk
 from generator.report.refusal import Refused
 from generator.trace import explanation
 

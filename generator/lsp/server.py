@@ -16,11 +16,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import PositionCodec
 
-from generator.lsp import binding, completion, desk, origin
-from generator.lsp.desk import Desk
+from generator.lsp import binding, completion, origin
 from generator.lsp.document import BINDABLE, Document
 from generator.record.root import find_root
 from generator.record.source import Source
+from generator.render import desk
+from generator.render.desk import Desk
 
 PATIENCE = 0.15
 """Seconds without a further key after which a text is judged."""

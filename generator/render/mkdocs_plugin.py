@@ -14,12 +14,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment
+from mkdocs.commands.build import _build_page, _populate_page
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink
 
@@ -62,6 +65,10 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
     crew: audit.Crew | None
     written: str
     numbers: dict[str, dict[str, numbers.Entry]]
+    env: Environment
+    built_with: MkDocsConfig
+    files: Files
+    nav: Navigation
     serving = False
 
     def on_startup(self, *, command: str, dirty: bool) -> None:
@@ -180,11 +187,30 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         (folder / numbers.PATH).write_bytes(data)
         audited = audit.Audit(self.root, folder)
         self.report = audited.run(self.crew)
+        self.crew = None
         if not self.report.refusals:
             self.report = coverage.complete(audited, folder)
         if self.report.refusals:
             raise Stopped(self.report)
         log.info(text.summary(self.report))
+
+    def on_env(self, env: Environment, /, *, config: MkDocsConfig, files: Files) -> Environment:
+        """Keep what a page is made with: a saved page is made again without the others."""
+        self.env, self.built_with, self.files = env, config, files
+        return env
+
+    def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> Navigation:
+        """Keep the navigation too."""
+        self.nav = nav
+        return nav
+
+    def remake(self, source: str) -> None:
+        """Write one page again, as it is in the site now, with the means of the last whole build."""
+        file = self.files.get_file_from_path(source)
+        assert file is not None and file.page is not None
+        _populate_page(file.page, self.built_with, self.files)
+        pages = self.files.documentation_pages()
+        _build_page(file.page, self.built_with, pages, self.nav, self.env)
 
     def on_serve(
         self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any

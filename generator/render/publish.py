@@ -102,11 +102,8 @@ def logged(level: int) -> Iterator[None]:
 
 def _build(root: Path, folder: Path) -> Report:
     """Let MkDocs write the site, strictly, with the plugin at work; the audit's report."""
-    with _documents(root) as documents:
-        config = _configuration(root, folder, documents)
-        plugin = config.plugins.get("findings")
-        if not isinstance(plugin, FindingsPlugin):
-            raise Misuse("mkdocs.yml does not list the plugin: add findings beside search under plugins.")
+    with documents(root) as stand_in:
+        config, plugin = configuration(root, folder, stand_in)
         config.plugins.on_startup(command="build", dirty=False)
         try:
             mkdocs_build(config)
@@ -116,7 +113,7 @@ def _build(root: Path, folder: Path) -> Report:
 
 
 @contextmanager
-def _documents(root: Path) -> Iterator[Path | None]:
+def documents(root: Path) -> Iterator[Path | None]:
     """An empty folder in place of site_src where a record has none: git keeps no empty folders."""
     if (root / "site_src").is_dir():
         yield None
@@ -125,19 +122,24 @@ def _documents(root: Path) -> Iterator[Path | None]:
         yield Path(folder)
 
 
-def _configuration(root: Path, folder: Path, documents: Path | None) -> MkDocsConfig:
+def configuration(root: Path, folder: Path, stand_in: Path | None) -> tuple[MkDocsConfig, FindingsPlugin]:
+    """The record's configuration, for a site in a folder, and the plugin that it lists."""
     file = root / "mkdocs.yml"
     if not file.is_file():
         raise Misuse(f"{file} is not there: it names the theme and the plugins search and findings.")
     options: dict[str, Any] = {"site_dir": str(folder), "strict": True}
-    if documents is not None:
-        options["docs_dir"] = str(documents)
+    if stand_in is not None:
+        options["docs_dir"] = str(stand_in)
     try:
-        return load_config(str(file), **options)
+        config = load_config(str(file), **options)
     except ConfigurationError as error:
         raise Misuse(f"mkdocs.yml: {error}") from None
     except RecursionError:
         raise Misuse("mkdocs.yml: brackets are nested deeper than can be read.") from None
+    plugin = config.plugins.get("findings")
+    if not isinstance(plugin, FindingsPlugin):
+        raise Misuse("mkdocs.yml does not list the plugin: add findings beside search under plugins.")
+    return config, plugin
 
 
 def _replace(folder: Path, out: Path) -> None:

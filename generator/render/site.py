@@ -59,10 +59,15 @@ STYLESHEET = "assets/findings.css"
 class Site:
     """Pages by their place among the sources, and files that are copied as they are."""
 
-    record: Record
+    book: Book
     pages: dict[str, Page]
     files: dict[str, bytes]
     report: Report
+
+    @property
+    def record(self) -> Record:
+        """What the pages are made of."""
+        return self.book.record
 
 
 def gather(root: Path) -> tuple[Record, dict[str, Evaluation]]:
@@ -158,7 +163,7 @@ def compose(record: Record, evaluations: dict[str, Evaluation]) -> Site:
         evaluations = {**evaluations, LANDING: evaluate(record, standing_in)}
     traced = effects.trace(record.payloads, evaluations.values())
     book = Book(record, evaluations, count(record, evaluations.values(), traced), traced)
-    pages = {each.source: each for each in addressed(stamped(record, book.tally, _pages(book)))}
+    pages = _by_source(book, _pages(book))
     files = {path: payload.data for path, payload in record.payloads.items()}
     files |= {experiments.PATH: record.experiments.document.data} if record.experiments else {}
     files |= {STYLESHEET: asset("findings.css") + asset("figures.css")}
@@ -166,7 +171,25 @@ def compose(record: Record, evaluations: dict[str, Evaluation]) -> Site:
     if (record.root / checksums.PATH).is_file():
         files[checksums.PATH] = (record.root / checksums.PATH).read_bytes()
     files |= {errata.FEED: feed.atom(_name(record), traced.effects)}
-    return Site(record, pages, files, Report())
+    return Site(book, pages, files, Report())
+
+
+WRITTEN = {"finding": page.finding, "template": page.landing, "page": page.authored}
+"""How a page is made of a source that has one of its own, by the source's kind."""
+
+
+def revised(site: Site, evaluation: Evaluation) -> tuple[Site, str]:
+    """The site with the page of one source made again, and its place; other pages stay as they were."""
+    record = records.revised(site.record, evaluation.source)
+    evaluations = {**site.book.evaluations, evaluation.source.path: evaluation}
+    book = replace(site.book, record=record, evaluations=evaluations)
+    made = _by_source(book, [WRITTEN[evaluation.source.kind](book, evaluation)])
+    return replace(site, book=book, pages={**site.pages, **made}), next(iter(made))
+
+
+def _by_source(book: Book, pages: Iterable[Page]) -> dict[str, Page]:
+    """Pages by their place among the sources, each with its addresses and its last line."""
+    return {each.source: each for each in addressed(stamped(book.record, book.tally, pages))}
 
 
 def _name(record: Record) -> str:
@@ -177,12 +200,9 @@ def _name(record: Record) -> str:
 def _pages(book: Book) -> list[Page]:
     """Every page, in the order of the navigation."""
     record = book.record
-    make = {"template": page.landing, "page": page.authored}
-    written = [
-        make[each.source.kind](book, each) for each in book.evaluations.values() if each.source.kind in make
-    ]
     return [
-        *written,
+        *(page.landing(book, each) for each in book.of_kind("template")),
+        *(page.authored(book, each) for each in book.of_kind("page")),
         page.findings_index(book),
         *(page.finding(book, each) for each in book.of_kind("finding")),
         page.kill_criteria(book),

@@ -11,9 +11,10 @@ import sample_record
 from editor import ROOT, Editor, play
 from lsprotocol import types
 
-from generator.lsp import binding, desk
-from generator.lsp.desk import Desk
+from generator.lsp import binding
 from generator.record import record as records
+from generator.render import desk
+from generator.render.desk import Desk
 
 FINDING = "findings/F-01.md"
 CASES = ROOT / "tests/cases/refused"
