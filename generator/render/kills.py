@@ -64,4 +64,4 @@ def _figures(book: Book, marker: Marker, evaluation: Evaluation) -> Iterator[str
     if status is None or status.words == UNTESTED or status.prefix is None:
         return
     for drawn in rule.against(status.rules, status.leaves):
-        yield rule.figure(marker, drawn.estimates, drawn.bars)
+        yield rule.figure(marker, drawn)

@@ -30,7 +30,7 @@ class Group:
     """Findings of a list that stand below each other: on one scale, or each by itself."""
 
     entries: list[dict[str, object]]
-    bars: list[tuple[str, bool, Markup]] = field(default_factory=list)
+    bars: list[rule.Line] = field(default_factory=list)
     together: bool = False
 
 
@@ -57,7 +57,7 @@ def grouped(
         openings = [each for each in (opened[at] for at in found) if each]
         together = scale is not None and len(openings) > 1
         if together:
-            bars = rule.lines(marker, openings[0].bars)
+            bars = rule.lines(marker, openings[0])
             numbers = [each.estimates[0] for each in openings]
             shapes = rule.drawn(marker, numbers, openings[0].bars)
             drawings = [Markup('<span class="drawn">{}{}</span>').format(*each) for each in shapes]
@@ -87,7 +87,8 @@ def _scale(opening: rule.Against | None) -> tuple[object, ...] | None:
     """What estimates that can be drawn on one scale have in common; None where several stand in one rule."""
     if opening is None or len(opening.estimates) != 1:
         return None
-    return (opening.estimates[0].value.leaf.unit, *(bar.leaf.place for bar in opening.bars))
+    bars = (bar.leaf.place for bar in opening.bars)
+    return (opening.estimates[0].value.leaf.unit, *bars, *opening.asked)
 
 
 def _judged(evaluation: Evaluation) -> tuple[list[Prefix], list[Leaf]]:
@@ -105,7 +106,7 @@ def drawn(marker: Marker, evaluation: Evaluation, *, brief: bool) -> Markup:
     rules, leaves = _judged(evaluation)
     opening = _set_in_advance(_opening(evaluation)) if brief else None
     compares = ([opening] if opening else []) if brief else rule.against(rules, leaves)
-    figures = [Markup(rule.figure(marker, each.estimates, each.bars, brief=brief)) for each in compares]
+    figures = [Markup(rule.figure(marker, each, brief=brief)) for each in compares]
     holding = [each.prefix for each in judged if each.prefix is not None]
     known = {leaf.place: leaf for leaf in leaves}
     plain = [_compared(marker, each, known, brief) for prefix in holding for each in _true(prefix)]

@@ -23,63 +23,81 @@ PLACES_LIMIT = 12
 
 @dataclass
 class Against:
-    """Estimates and bars of one unit, each once; no bars where estimates are compared with each other."""
+    """Estimates of one unit that a rule holds against the same bars; no bars where it names no single number.
 
-    estimates: list[Bracketed] = field(default_factory=list)
-    bars: list[Shown] = field(default_factory=list)
+    `asked` says of each bar which end of an estimate is held against it and how, where that is one question.
+    """
+
+    estimates: list[Bracketed]
+    bars: list[Shown]
+    asked: list[str]
 
 
 @dataclass
-class _Compared:
-    """The fields of some comparisons of one unit: those with intervals by their owner, and the others."""
+class _Held:
+    """An estimate, by the fields of it that a rule names, and the bars that it is held against."""
 
-    estimates: dict[Place, Leaf] = field(default_factory=dict)
+    leaf: Leaf
     bars: dict[Place, Leaf] = field(default_factory=dict)
+    asked: dict[Place, set[str]] = field(default_factory=dict)
+    free: bool = False  # also compared with no bar: with another estimate, or with a plain integer
 
-    def meets(self, other: _Compared) -> bool:
-        return not (self.estimates.keys() | self.bars.keys()).isdisjoint({*other.estimates, *other.bars})
-
-    def add(self, other: _Compared) -> None:
-        self.estimates |= other.estimates
-        self.bars |= other.bars
-
-    def lines(self) -> list[Leaf]:
-        """One bar for each value: two fields of one value are drawn at one place."""
-        return list({bar.value: bar for bar in reversed(self.bars.values())}.values())[::-1]
+    def against(self, bar: Leaf, asked: str) -> None:
+        place = next((at for at, other in self.bars.items() if other.value == bar.value), bar.place)
+        self.bars.setdefault(place, bar)
+        self.asked.setdefault(place, set()).add(asked)
 
 
 def against(rules: Iterable[Prefix], leaves: Sequence[Leaf]) -> Iterator[Against]:
-    """What rules compare, by unit: estimates with intervals, and the single numbers against them.
+    """What rules compare, in the order of the rules: a figure for estimates that share their bars.
 
-    A unit with more bars than a figure can tell apart is drawn in several, one for what belongs together.
+    So no estimate is drawn beside a bar that no rule holds it against. One with more bars than a figure can
+    tell apart is left out.
     """
     known = {leaf.place: leaf for leaf in leaves}
-    units: dict[Unit, list[_Compared]] = {}
+    held: dict[Place, _Held] = {}
     for rule in rules:
         for comparison in comparisons(rule):
-            for unit, compared in _compared(comparison, known).items():
-                units.setdefault(unit, []).append(compared)
-    for found in units.values():
-        whole = _joined(found, together=True)
-        for each in whole if len(whole[0].lines()) <= BAR_LIMIT else _joined(found):
-            if each.estimates and len(each.lines()) <= BAR_LIMIT:
-                yield Against(_estimates(each.estimates.values()), [_shown(bar) for bar in each.lines()])
+            _hold(held, comparison, known)
+    groups: dict[tuple[Unit, frozenset[Place]], list[_Held]] = {}
+    for each in held.values():
+        groups.setdefault((each.leaf.unit, frozenset(each.bars)), []).append(each)
+        if each.free and each.bars:
+            groups.setdefault((each.leaf.unit, frozenset()), []).append(each)
+    for (_, places), group in groups.items():
+        bars = {at: bar for at, bar in group[0].bars.items() if at in places}
+        if len(bars) <= BAR_LIMIT:
+            asked = [_together(each.asked[at] for each in group) for at in bars]
+            yield Against(_estimates(each.leaf for each in group), [_shown(b) for b in bars.values()], asked)
 
 
-def _joined(found: Iterable[_Compared], *, together: bool = False) -> list[_Compared]:
-    """All of them as one, or as many as have no field in common."""
-    groups: list[_Compared] = []
-    for each in found:
-        own = _Compared(dict(each.estimates), dict(each.bars))
-        apart = []
-        for group in groups:
-            if together or group.meets(own):
-                group.add(own)
-                own = group
-            else:
-                apart.append(group)
-        groups = [*apart, own]
-    return groups
+def _hold(held: dict[Place, _Held], comparison: list[Prefix], known: Mapping[Place, Leaf]) -> None:
+    """Note what one comparison holds against what."""
+    sign, *sides = comparison
+    left, right = (
+        known[str(side[0]), str(side[1])] if isinstance(side, list) and is_leaf(side) else None
+        for side in sides
+    )
+    for leaf, other, how in ((left, right, str(sign)), (right, left, _TURNED.get(str(sign), str(sign)))):
+        if leaf is None or not has_interval(leaf):
+            continue
+        owner, _, end = leaf.pointer.rpartition("/")
+        found = held.setdefault((leaf.payload.path, owner), _Held(leaf))
+        if other is None or has_interval(other):
+            found.free = True
+        elif other.unit == leaf.unit:
+            found.against(other, f"{_ENDS.get(end, 'value')} {_HOW[how]}")
+
+
+def _together(asked: Iterable[set[str]]) -> str:
+    """The one question that is asked of all; empty where there are several."""
+    questions = set().union(*asked)
+    return questions.pop() if len(questions) == 1 else ""
+
+
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_HOW = {"<": "below", "<=": "at or below", ">": "above", ">=": "at or above", "==": "at", "!=": "off"}
+_ENDS = {"low": "lower end", "high": "upper end"}
 
 
 def comparisons(prefix: Prefix) -> Iterator[list[Prefix]]:
@@ -89,21 +107,6 @@ def comparisons(prefix: Prefix) -> Iterator[list[Prefix]]:
             yield from comparisons(each)
     elif isinstance(prefix, list) and prefix[0] in COMPARISONS:
         yield prefix
-
-
-def _compared(comparison: list[Prefix], known: Mapping[Place, Leaf]) -> dict[Unit, _Compared]:
-    """The fields that stand alone on a side of a comparison, by unit."""
-    units: dict[Unit, _Compared] = {}
-    for side in comparison[1:]:
-        if isinstance(side, list) and is_leaf(side):
-            leaf = known[str(side[0]), str(side[1])]
-            compared = units.setdefault(leaf.unit, _Compared())
-            owner = leaf.pointer.rpartition("/")[0]
-            if has_interval(leaf):
-                compared.estimates[leaf.payload.path, owner] = leaf
-            else:
-                compared.bars[leaf.place] = leaf
-    return units
 
 
 def has_interval(leaf: Leaf) -> bool:
@@ -144,17 +147,16 @@ def _shown(leaf: Leaf, places: int | None = None, *, text: bool = False) -> Show
     return Shown(leaf, str(form), display.lexeme(leaf.node.lexeme, form))
 
 
-def figure(
-    marker: Marker, estimates: Sequence[Bracketed], bars: Sequence[Shown], *, brief: bool = False
-) -> str:
-    """The figure of one unit: names, drawings and numbers, and which bars were set in advance.
+def figure(marker: Marker, drawing: Against, *, brief: bool = False) -> str:
+    """The figure of what a rule compares: names, drawings and numbers, and which bars were set in advance.
 
     A brief one names fields only where rows have to be told apart; a number leads to its field anyway.
     """
+    estimates, bars = drawing.estimates, drawing.bars
     names = [Markup()] if brief and len(estimates) == 1 else _names(marker, estimates)
     rows = list(zip(names, drawn(marker, estimates, bars), strict=True))
     told = [Markup() if brief else named(marker, bar.leaf) for bar in bars]
-    return part("against.html.j2", bars=list(zip(lines(marker, bars), told, strict=True)), rows=rows)
+    return part("against.html.j2", bars=list(zip(lines(marker, drawing), told, strict=True)), rows=rows)
 
 
 def drawn(
@@ -166,12 +168,27 @@ def drawn(
     return [(Markup(shapes[at]), marker.number(number)) for at, number in enumerate(estimates)]
 
 
-def lines(marker: Marker, bars: Sequence[Shown]) -> list[tuple[str, bool, Markup]]:
-    """How each bar is drawn, whether it was set in advance, and its number."""
+@dataclass(frozen=True)
+class Line:
+    """A bar as it is drawn and told: its class, words before it, its number."""
+
+    kind: str
+    words: str
+    number: Markup
+
+
+def lines(marker: Marker, drawing: Against) -> list[Line]:
+    """The bars of a figure, with what is asked of them and whether they were set in advance."""
     return [
-        (bar_class(order), bar.leaf.payload.kind == "registered", marker.number(bar))
-        for order, bar in enumerate(bars)
+        Line(bar_class(order), _words(bar, asked), marker.number(bar))
+        for order, (bar, asked) in enumerate(zip(drawing.bars, drawing.asked, strict=True))
     ]
+
+
+def _words(bar: Shown, asked: str) -> str:
+    """What stands before the number of a bar."""
+    advance = " the bar set in advance," if bar.leaf.payload.kind == "registered" else ""
+    return (f"asked: {asked}" if asked else "against") + advance
 
 
 def named(marker: Marker, leaf: Leaf) -> Markup:
