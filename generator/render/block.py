@@ -116,9 +116,7 @@ def listing(book: Book, marker: Marker, what: str, *, record: str = "", filtered
         sources = [each for each in book.of_kind(kind) if record in ("", each.source.string("record"))]
         entries = [_listed(book, marker, each) for each in sources]
         if what == "verdicts":
-            groups = (verdicts.grouped if marker.url == FRONT else verdicts.each_alone)(
-                marker, entries, sources
-            )
+            groups = verdicts.listed(marker, entries, sources, brief=marker.url == FRONT)
             known = record in (book.record.experiments.records if book.record.experiments else ())
             unrun = marker.link(f"unrun.html#record-{record}" if known else "unrun.html")
             return part("verdicts.html.j2", groups=groups, unrun=unrun)

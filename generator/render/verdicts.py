@@ -34,23 +34,18 @@ class Group:
     together: bool = False
 
 
-def each_alone(
-    marker: Marker, entries: Sequence[Mapping[str, object]], evaluations: Sequence[Evaluation]
+def listed(
+    marker: Marker,
+    entries: Sequence[Mapping[str, object]],
+    evaluations: Sequence[Evaluation],
+    *,
+    brief: bool,
 ) -> list[Group]:
-    """The entries with all that their rules compare."""
-    drawings = [drawn(marker, each, brief=False) for each in evaluations]
-    listed = [{**entry, "drawn": drawing} for entry, drawing in zip(entries, drawings, strict=True)]
-    return [Group(listed)] if listed else []
+    """The entries with all that their rules compare; neighbours with the same bars are drawn on one scale.
 
-
-def grouped(
-    marker: Marker, entries: Sequence[Mapping[str, object]], evaluations: Sequence[Evaluation]
-) -> list[Group]:
-    """The entries with what their rules open with, where a bar was set in advance.
-
-    Neighbours with the same bars are drawn on one scale.
+    Brief is what the rules open with, where a bar was set in advance.
     """
-    opened = [_set_in_advance(_opening(each)) for each in evaluations]
+    opened = [_set_in_advance(_opening(each)) if brief else _whole(marker, each) for each in evaluations]
     groups: list[Group] = []
     for scale, run in groupby(range(len(entries)), key=lambda at: _scale(opened[at])):
         found = list(run)
@@ -63,9 +58,9 @@ def grouped(
             drawings = [Markup('<span class="drawn">{}{}</span>').format(*each) for each in shapes]
         else:
             bars = []
-            drawings = [drawn(marker, evaluations[at], brief=True) for at in found]
-        listed = [{**entries[at], "drawn": each} for at, each in zip(found, drawings, strict=True)]
-        groups.append(Group(listed, bars, together))
+            drawings = [drawn(marker, evaluations[at], brief=brief) for at in found]
+        rows = [{**entries[at], "drawn": each} for at, each in zip(found, drawings, strict=True)]
+        groups.append(Group(rows, bars, together))
     return groups
 
 
@@ -76,6 +71,12 @@ def _opening(evaluation: Evaluation) -> rule.Against | None:
     """
     found = next(rule.against(*_judged(evaluation)), None)
     return replace(found, estimates=found.estimates[:1]) if found and found.bars else found
+
+
+def _whole(marker: Marker, evaluation: Evaluation) -> rule.Against | None:
+    """The one figure that is all there is to draw of the rules of a finding; None where there is more."""
+    found = list(rule.against(*_judged(evaluation)))
+    return found[0] if len(found) == 1 and not _plain(marker, evaluation, brief=False) else None
 
 
 def _set_in_advance(opening: rule.Against | None) -> rule.Against | None:
@@ -102,18 +103,22 @@ def drawn(marker: Marker, evaluation: Evaluation, *, brief: bool) -> Markup:
 
     Brief is the opening one, unnamed, where a bar was set in advance.
     """
-    judged = [each for each in (evaluation.verdict, evaluation.status) if each]
-    rules, leaves = _judged(evaluation)
     opening = _set_in_advance(_opening(evaluation)) if brief else None
-    compares = ([opening] if opening else []) if brief else rule.against(rules, leaves)
+    compares = ([opening] if opening else []) if brief else rule.against(*_judged(evaluation))
     figures = [Markup(rule.figure(marker, each, brief=brief)) for each in compares]
-    holding = [each.prefix for each in judged if each.prefix is not None]
-    known = {leaf.place: leaf for leaf in leaves}
-    plain = [_compared(marker, each, known, brief) for prefix in holding for each in _true(prefix)]
-    compared = list(dict.fromkeys(each for each in plain if each))
+    compared = _plain(marker, evaluation, brief=brief)
     if brief:
         compared = [] if figures else compared[:1]
     return Markup("").join([*figures, Markup(part("compared.html.j2", compared=compared))])
+
+
+def _plain(marker: Marker, evaluation: Evaluation, *, brief: bool) -> list[Markup]:
+    """What the rules that hold say of numbers without intervals, each once."""
+    judged = [each for each in (evaluation.verdict, evaluation.status) if each]
+    known = {leaf.place: leaf for leaf in _judged(evaluation)[1]}
+    holding = [each.prefix for each in judged if each.prefix is not None]
+    plain = [_compared(marker, each, known, brief) for prefix in holding for each in _true(prefix)]
+    return list(dict.fromkeys(each for each in plain if each))
 
 
 def _true(prefix: Prefix) -> Iterator[list[Prefix]]:

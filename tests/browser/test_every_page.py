@@ -155,7 +155,7 @@ def test_every_finding_stands_among_the_verdicts_drawn_where_a_bar_was_set_in_ad
     advance = set()
     for record in (site / "records").glob("*.html"):
         for name, each in listed(f"records/{record.name}").items():
-            opening = each.xpath(".//figure")[:1]
+            opening = each.xpath("ancestor::figure | .//figure")[:1]
             if opening and "set in advance" in opening[0].text_content():
                 advance.add(name)
     assert drawn == advance and 10 < len(drawn) < len(front)

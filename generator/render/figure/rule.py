@@ -40,7 +40,7 @@ class _Held:
     leaf: Leaf
     bars: dict[Place, Leaf] = field(default_factory=dict)
     asked: dict[Place, set[str]] = field(default_factory=dict)
-    free: bool = False  # also compared with no bar: with another estimate, or with a plain integer
+    paired: bool = False  # also compared with another estimate
 
     def against(self, bar: Leaf, asked: str) -> None:
         place = next((at for at, other in self.bars.items() if other.value == bar.value), bar.place)
@@ -62,7 +62,7 @@ def against(rules: Iterable[Prefix], leaves: Sequence[Leaf]) -> Iterator[Against
     groups: dict[tuple[Unit, frozenset[Place]], list[_Held]] = {}
     for each in held.values():
         groups.setdefault((each.leaf.unit, frozenset(each.bars)), []).append(each)
-        if each.free and each.bars:
+        if each.paired and each.bars:
             groups.setdefault((each.leaf.unit, frozenset()), []).append(each)
     for (_, places), group in groups.items():
         bars = {at: bar for at, bar in group[0].bars.items() if at in places}
@@ -83,8 +83,10 @@ def _hold(held: dict[Place, _Held], comparison: list[Prefix], known: Mapping[Pla
             continue
         owner, _, end = leaf.pointer.rpartition("/")
         found = held.setdefault((leaf.payload.path, owner), _Held(leaf))
-        if other is None or has_interval(other):
-            found.free = True
+        if other is None:
+            continue  # an integer, or an expression
+        if has_interval(other):
+            found.paired = True
         elif other.unit == leaf.unit:
             found.against(other, f"{_ENDS.get(end, 'value')} {_HOW[how]}")
 

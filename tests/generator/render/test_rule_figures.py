@@ -55,7 +55,7 @@ def against(tmp_path: Path):
 def test_an_estimate_is_drawn_beside_its_own_bars_alone(against) -> None:
     found = against(
         "a.results.one.low > a.results.chance and a.results.two.low > a.results.chance"
-        " and a.results.excess.low <= 0 and a.results.one.high < a.results.most"
+        " and a.results.one.low > 0 and a.results.excess.low <= 0 and a.results.one.high < a.results.most"
     )
     assert found == [
         (["one"], ["chance", "most"], ["lower end above", "upper end below"]),
