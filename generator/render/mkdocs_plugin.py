@@ -30,7 +30,7 @@ from generator import audit
 from generator.render import coverage, disclosure, linked, numbers, policy
 from generator.render import site as sites
 from generator.render.page import Page
-from generator.render.script import SCRIPT, WORKER
+from generator.render.script import LATER, SCRIPT, WORKER
 from generator.render.site import STYLESHEET, Site
 from generator.report import text
 from generator.report.refusal import Refused, Report
@@ -85,7 +85,7 @@ class FindingsPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]
         config.theme["font"] = False
         config.extra_css.append(STYLESHEET)
         config.extra_javascript.append(SCRIPT)
-        config.extra["polyfills"] = [*config.extra.get("polyfills", []), WORKER]
+        config.extra["polyfills"] = [*config.extra.get("polyfills", []), WORKER, LATER]
         return config
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:

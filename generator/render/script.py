@@ -16,6 +16,7 @@ from generator.render.environment import asset
 
 SCRIPT = "assets/findings.js"
 WORKER = "assets/frame-worker.js"
+LATER = "assets/search-later.js"
 INSIDE = "assets/frame-inside.js"
 KNOWN = "assets/known.js"
 
@@ -30,6 +31,7 @@ def files(record: Record) -> Iterator[tuple[str, bytes]]:
     """Every script of a site, by its path there."""
     yield SCRIPT, b"".join(asset(f"js/{name}.js") for name in PARTS)
     yield WORKER, asset("js/frame-worker.js")
+    yield LATER, asset("js/search-later.js")
     yield INSIDE, asset("js/frame-inside.js")
     yield KNOWN, known(record)
     for path, payload in record.payloads.items():

@@ -186,16 +186,34 @@ def test_links_and_anchors_lead_somewhere(site: Path) -> None:
     assert broken == []
 
 
-def test_the_front_page_is_light(site: Path) -> None:
-    tree = lxml.html.parse(str(site / "index.html"))
-    addresses = tree.xpath(
-        "//link[@rel='stylesheet']/@href | //link[@rel='icon']/@href | //script/@src | //img/@src"
-    )
-    weight = (site / "index.html").stat().st_size + sum(
-        (site / each).stat().st_size for each in set(addresses)
-    )
-    assert weight < LANDING_LIMIT
+def test_the_front_page_is_light(watched, site: Path, serve) -> None:
+    answers = []
+    watched.page.on("response", answers.append)
+    watched.open(serve(site) + "index.html").wait_for_load_state("networkidle")
+    loaded = {each.url: len(each.body()) for each in answers}
+    assert {each.rpartition("/")[2].partition(".")[0] for each in loaded} >= {
+        "index",
+        "findings",
+        "bundle",
+        "search",
+    }
+    assert sum(loaded.values()) < LANDING_LIMIT, loaded
     assert (site / "assets/findings.js").stat().st_size < SCRIPT_LIMIT
+
+
+@pytest.mark.parametrize("asked", ["index.html", "index.html?q=intervals"])
+def test_the_search_index_is_asked_for_when_somebody_searches(watched, site: Path, serve, asked: str) -> None:
+    requests: list[str] = []
+    watched.page.on("request", lambda request: requests.append(request.url))
+    page = watched.open(serve(site) + asked)
+    page.wait_for_load_state("networkidle")
+    index = [each for each in requests if each.endswith("search_index.json")]
+    assert len(index) == ("?" in asked)
+    if not index:
+        page.keyboard.press("/")
+        page.keyboard.type("intervals", delay=100)
+    page.wait_for_selector(".md-search-result__item", state="attached")
+    assert watched.complaints == []
 
 
 def test_a_numeral_that_a_script_makes_stands_in_a_live_element(watched, site: Path) -> None:
