@@ -103,6 +103,21 @@ def test_a_served_page_that_lost_its_network_says_that_it_could_not_read(
     page.wait_for_selector("#verify-result[data-outcome=same]")
 
 
+def test_a_page_with_nothing_to_compute_again_is_not_said_to_hold(watched, small: Path) -> None:
+    outcome, said = verified(watched.open((small / "coverage.html").as_uri()))
+    assert outcome == "nothing" and said.startswith("Nothing on this page can be recomputed here."), said
+    assert "by the build" in said and " of 0" not in said, said
+
+
+@pytest.mark.parametrize(
+    ("faults", "words"), [([""], "1 of 1 comparison holds."), (["no", ""], "1 of 2 comparisons hold.")]
+)
+def test_comparisons_are_told_by_their_number(watched, small: Path, faults: list[str], words: str) -> None:
+    page = watched.open((small / "index.html").as_uri())
+    told = "faults => findings.told(faults.map(fault => ({ what: 'claim', fault, unread: '' })))"
+    assert page.evaluate(told, faults) == words
+
+
 def test_the_copy_beside_a_payload_is_read_where_the_payload_is_not_served(
     watched, tampered: Path, serve: Callable
 ) -> None:

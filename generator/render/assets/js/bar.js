@@ -42,7 +42,13 @@
   }
 
   const any = (outcomes, what) => outcomes.some((each) => each[what]);
-  const outcome = (outcomes) => (any(outcomes, "fault") ? "differs" : any(outcomes, "unread") ? "unread" : "same");
+  const here = (outcomes) => outcomes.filter((each) => each.what !== "elsewhere");
+
+  function outcome(outcomes) {
+    if (any(outcomes, "fault")) return "differs";
+    if (any(outcomes, "unread")) return "unread";
+    return here(outcomes).length ? "same" : "nothing";
+  }
 
   const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
@@ -55,15 +61,17 @@
   /** What came out, in a sentence or two. */
   function told(outcomes) {
     const of = (what) => outcomes.filter((each) => each.what === what);
-    const [numbers, claims, lines, elsewhere] = ["number", "claim", "lines", "elsewhere"].map(of);
+    const [numbers, claims, lines] = ["number", "claim", "lines"].map(of);
     const good = (list) => list.filter((each) => !each.fault && !each.unread).length;
-    const parts = [`${good(numbers)} of ${numbers.length} re-computed here`];
+    const parts = [];
+    if (numbers.length) parts.push(`${good(numbers)} of ${numbers.length} re-computed here`);
     const judged = claims.filter((each) => !each.unread);
-    if (judged.length) parts.push(`${good(judged)} of ${counted(judged.length, "comparison")} hold`);
+    if (judged.length) parts.push(`${good(judged)} of ${counted(judged.length, "comparison")} ${judged.length === 1 ? "holds" : "hold"}`);
     if (judged.length < claims.length) parts.push(`${counted(claims.length - judged.length, "comparison")} not checked`);
     if (lines.length) parts.push(LINES[outcome(lines)]);
+    const elsewhere = of("elsewhere");
     const left = elsewhere.length ? ` ${counted(elsewhere.length, "count")} of sources can only be made again by the build.` : "";
-    return `${parts.join("; ")}.${left}`;
+    return `${parts.join("; ") || "Nothing on this page can be recomputed here"}.${left}`;
   }
 
   function failure({ mark, fault }) {
@@ -76,9 +84,7 @@
   async function verify(root, result) {
     result.replaceChildren("Reading the files …");
     const outcomes = await findings.verifyAll(root);
-    for (const each of outcomes) {
-      if (each.what !== "elsewhere") each.mark.dataset.verified = outcome([each]);
-    }
+    for (const each of here(outcomes)) each.mark.dataset.verified = outcome([each]);
     const failed = outcomes.filter((each) => each.fault);
     const unread = [...new Set(outcomes.map((each) => each.unread).filter(Boolean))];
     result.dataset.outcome = outcome(outcomes);

@@ -88,9 +88,9 @@
   function foot(mark, read) {
     const outcome = element("span", { role: "status", class: "card-outcome" });
     const verify = element("button", { type: "button", onclick: async () => {
-      const { fault, unread } = await findings.verifyMark(mark, read);
+      const { what, fault, unread } = await findings.verifyMark(mark, read);
       outcome.textContent = fault ? `Differs: ${fault}.` : unread ? `Not checked: ${unread}.` : "Re-computed here, and equal.";
-      outcome.dataset.outcome = findings.outcome([{ fault, unread }]);
+      outcome.dataset.outcome = findings.outcome([{ what, fault, unread }]);
     } }, "Verify");
     const address = mark.id ? new URL(`#${mark.id}`, location.href).href : "";
     const link = element("button", { type: "button", onclick: () => findings.copy(address, link, outcome) }, "Copy address");
