@@ -76,6 +76,14 @@ def test_what_is_printed_has_no_controls_and_every_number(watched, site: Path) -
     assert page.locator(".statement .num >> nth=0").is_visible()
 
 
+def test_a_printed_list_has_no_filter(watched, small: Path) -> None:
+    page = watched.open((small / "findings/index.html").as_uri())
+    controls = [page.locator(name) for name in (".filter", ".filter-count")]
+    assert all(each.is_visible() for each in controls)
+    page.emulate_media(media="print")
+    assert not any(each.is_visible() for each in controls)
+
+
 class TestWithoutScript:
     @pytest.fixture
     def options(self) -> dict[str, object]:
