@@ -22,7 +22,7 @@ KNOWN = "assets/known.js"
 
 PARTS = (
     *("element", "digest", "exact", "display", "json", "payloads", "verify"),
-    *("card", "bar", "filter", "archive", "drop", "start"),
+    *("card", "bar", "filter", "scroll", "archive", "drop", "start"),
 )
 """The parts of the script, in the order in which they build on each other."""
 

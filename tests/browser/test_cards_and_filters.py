@@ -40,7 +40,28 @@ def test_the_mouse_opens_a_card_that_says_where_a_number_comes_from(watched, sma
 def test_a_derived_number_shows_its_formula(watched, small: Path) -> None:
     page = watched.open((small / FINDING).as_uri())
     page.hover(".num[data-expression] >> nth=0")
-    assert "tokens_per_check ÷ vanilla" in said(page)
+    text = said(page)
+    assert "tokens_per_check ÷ vanilla" in text
+    assert "tokens_per_check = 2.5978 tokens per check" in text
+    assert "engine run acceptance" in text and text.count("SHA-256") == 1
+    assert page.locator(".card li").get_by_role("button", name="Copy").count() == 2
+
+
+def test_fields_of_one_name_are_told_apart_by_their_payloads(watched, tampered: Path) -> None:
+    file = tampered / FINDING
+    text = file.read_text("utf-8")
+    at = text.index("data-expression")
+    changed = re.sub(
+        r"(?<=payloads/acceptance/)lookup(.json&quot;,&quot;/results/)vanilla",
+        r"other\1tokens_per_check",
+        text[at:],
+        count=1,
+    )
+    assert changed != text[at:]
+    file.write_text(text[:at] + changed, "utf-8")
+    page = watched.open(file.as_uri())
+    page.hover(".num[data-expression] >> nth=0")
+    assert "lookup.tokens_per_check ÷ other.tokens_per_check" in said(page)
 
 
 class TestTouch:

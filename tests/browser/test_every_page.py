@@ -76,6 +76,43 @@ def test_what_is_printed_has_no_controls_and_every_number(watched, site: Path) -
     assert page.locator(".statement .num >> nth=0").is_visible()
 
 
+def test_a_printed_list_has_no_filter(watched, small: Path) -> None:
+    page = watched.open((small / "findings/index.html").as_uri())
+    controls = [page.locator(name) for name in (".filter", ".filter-count")]
+    assert all(each.is_visible() for each in controls)
+    page.emulate_media(media="print")
+    assert not any(each.is_visible() for each in controls)
+
+
+class TestOnAPhone:
+    @pytest.fixture
+    def options(self) -> dict[str, object]:
+        return {"viewport": {"width": 390, "height": 800}}
+
+    @pytest.mark.parametrize("name", [*MAIN, "findings/F-10.html", "findings/F-13.html"])
+    def test_axe_finds_nothing(self, watched, site: Path, name: str) -> None:
+        found = Axe().run(watched.open((site / name).as_uri())).response["violations"]
+        assert [(each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in found] == []
+
+    def test_a_table_takes_focus_and_has_a_name_while_it_is_wider_than_the_page(
+        self, watched, tampered: Path
+    ) -> None:
+        file = tampered / "findings/F-01.html"
+        text = file.read_text("utf-8")
+        assert "<td>signed</td>" in text
+        file.write_text(
+            text.replace("<td>signed</td>", f"<td style='white-space: nowrap'>{'signed ' * 9}</td>"), "utf-8"
+        )
+        page = watched.open(file.as_uri())
+        table = page.get_by_role("region", name="Table 1: form, shown")
+        table.wait_for()
+        table.focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("document.activeElement.scrollLeft > 0")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        table.wait_for(state="detached")
+
+
 class TestWithoutScript:
     @pytest.fixture
     def options(self) -> dict[str, object]:

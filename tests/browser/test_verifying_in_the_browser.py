@@ -83,6 +83,54 @@ def test_without_a_network_a_page_that_is_open_still_verifies(watched, small: Pa
     assert verified(page)[0] == "same"
 
 
+def test_a_served_page_that_lost_its_network_says_that_it_could_not_read(
+    watched, small: Path, serve: Callable
+) -> None:
+    page = watched.open(serve(small) + FINDING)
+    page.context.set_offline(True)
+    outcome, said = verified(page)
+    assert outcome == "unread", said
+    assert f"{PAYLOAD} could not be read" in said and "neither confirmed" in said and "hold" not in said, said
+    assert page.locator("[data-verified=differs]").count() == 0
+    colours = "each => [getComputedStyle(each).borderLeftColor, getComputedStyle(each.firstChild).color]"
+    assert page.locator("#verify-result").evaluate(colours) == ["rgb(91, 107, 115)", "rgb(31, 42, 48)"]
+    page.hover(".statement .num[data-src] >> nth=0")
+    page.locator(".card").get_by_role("button", name="Verify").click()
+    page.get_by_text(f"Not checked: {PAYLOAD} could not be read.").wait_for()
+    assert page.locator(".card-outcome").get_attribute("data-outcome") == "unread"
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Verify this page").click()
+    page.wait_for_selector("#verify-result[data-outcome=same]")
+
+
+def test_a_page_with_nothing_to_compute_again_is_not_said_to_hold(watched, small: Path) -> None:
+    outcome, said = verified(watched.open((small / "coverage.html").as_uri()))
+    assert outcome == "nothing" and said.startswith("Nothing on this page can be recomputed here."), said
+    assert "by the build" in said and " of 0" not in said, said
+
+
+@pytest.mark.parametrize(
+    ("faults", "words"), [([""], "1 of 1 comparison holds."), (["no", ""], "1 of 2 comparisons hold.")]
+)
+def test_comparisons_are_told_by_their_number(watched, small: Path, faults: list[str], words: str) -> None:
+    page = watched.open((small / "index.html").as_uri())
+    told = "faults => findings.told(faults.map(fault => ({ what: 'claim', fault, unread: '' })))"
+    assert page.evaluate(told, faults) == words
+
+
+def test_the_copy_beside_a_payload_is_read_where_the_payload_is_not_served(
+    watched, tampered: Path, serve: Callable
+) -> None:
+    (tampered / PAYLOAD).unlink()
+    assert verified(watched.open(serve(tampered) + FINDING))[0] == "same"
+    copy = tampered / f"{PAYLOAD}.js"
+    copy.write_text(copy.read_text("ascii").replace("2.5978", "2.5979"), "ascii")
+    outcome, said = verified(watched.open(serve(tampered) + FINDING))
+    assert outcome == "differs" and "hashes to" in said, said
+    copy.unlink()
+    assert verified(watched.open(serve(tampered) + FINDING))[0] == "unread"
+
+
 def test_python_and_the_browser_print_the_same_cases(watched, small: Path) -> None:
     page = watched.open((small / "index.html").as_uri())
     forms = json.loads((CASES / "forms.json").read_text("utf-8"))

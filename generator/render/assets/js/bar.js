@@ -5,6 +5,7 @@
   const { element } = findings;
   const KEPT = "findings.numbers-as-tab-stops";
   const LINKS = ".num > a";
+  const UNREAD = "What rests on these files is neither confirmed nor refuted here. Is there a connection?";
 
   function kept() {
     try {
@@ -40,19 +41,37 @@
     return button;
   }
 
+  const any = (outcomes, what) => outcomes.some((each) => each[what]);
+  const here = (outcomes) => outcomes.filter((each) => each.what !== "elsewhere");
+
+  function outcome(outcomes) {
+    if (any(outcomes, "fault")) return "differs";
+    if (any(outcomes, "unread")) return "unread";
+    return here(outcomes).length ? "same" : "nothing";
+  }
+
   const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+  const LINES = {
+    same: "the lines shown are those of the file",
+    differs: "the lines shown differ from the file",
+    unread: "the file of the lines shown could not be read",
+  };
 
   /** What came out, in a sentence or two. */
   function told(outcomes) {
     const of = (what) => outcomes.filter((each) => each.what === what);
-    const [numbers, claims, lines, elsewhere] = ["number", "claim", "lines", "elsewhere"].map(of);
-    const good = numbers.filter((each) => !each.fault).length;
-    const parts = [`${good} of ${numbers.length} re-computed here`];
-    const faulty = (list) => list.filter((each) => each.fault).length;
-    if (claims.length) parts.push(`${claims.length - faulty(claims)} of ${counted(claims.length, "comparison")} hold`);
-    if (lines.length) parts.push(faulty(lines) ? "the lines shown differ from the file" : "the lines shown are those of the file");
+    const [numbers, claims, lines] = ["number", "claim", "lines"].map(of);
+    const good = (list) => list.filter((each) => !each.fault && !each.unread).length;
+    const parts = [];
+    if (numbers.length) parts.push(`${good(numbers)} of ${numbers.length} re-computed here`);
+    const judged = claims.filter((each) => !each.unread);
+    if (judged.length) parts.push(`${good(judged)} of ${counted(judged.length, "comparison")} ${judged.length === 1 ? "holds" : "hold"}`);
+    if (judged.length < claims.length) parts.push(`${counted(claims.length - judged.length, "comparison")} not checked`);
+    if (lines.length) parts.push(LINES[outcome(lines)]);
+    const elsewhere = of("elsewhere");
     const left = elsewhere.length ? ` ${counted(elsewhere.length, "count")} of sources can only be made again by the build.` : "";
-    return `${parts.join("; ")}.${left}`;
+    return `${parts.join("; ") || "Nothing on this page can be recomputed here"}.${left}`;
   }
 
   function failure({ mark, fault }) {
@@ -65,13 +84,13 @@
   async function verify(root, result) {
     result.replaceChildren("Reading the files …");
     const outcomes = await findings.verifyAll(root);
-    for (const { mark, what, fault } of outcomes) {
-      if (what !== "elsewhere") mark.dataset.verified = fault ? "differs" : "same";
-    }
+    for (const each of here(outcomes)) each.mark.dataset.verified = outcome([each]);
     const failed = outcomes.filter((each) => each.fault);
-    result.dataset.outcome = failed.length ? "differs" : "same";
+    const unread = [...new Set(outcomes.map((each) => each.unread).filter(Boolean))];
+    result.dataset.outcome = outcome(outcomes);
     result.replaceChildren(element("p", {}, told(outcomes)));
     if (failed.length) result.append(element("ul", {}, failed.map(failure)));
+    if (unread.length) result.append(element("p", {}, UNREAD), element("ul", {}, unread.map((each) => element("li", {}, `${each}.`))));
   }
 
   function lay() {
@@ -86,5 +105,5 @@
     stops(root, kept());
   }
 
-  Object.assign(findings, { bar: lay, told });
+  Object.assign(findings, { bar: lay, outcome, told });
 })((globalThis.findings ??= {}));

@@ -12,6 +12,19 @@
 
   const page = (path, line) => new URL(`${encodeURI(path.replace(/\.json$/, ".html"))}#L${line}`, findings.base);
   const words = (pointer) => pointer.replace(/^\/results\//, "").replace(/\/value$/, "").replaceAll("/", ".");
+  const stem = (path) => path.replace(/^.*\//, "").replace(/\.json$/, "");
+
+  const NAMES = [
+    ([, pointer]) => words(pointer),
+    ([path, pointer]) => `${stem(path)}.${words(pointer)}`,
+    ([path, pointer]) => `${path}#${pointer}`,
+  ];
+
+  /** For each of some distinct fields its shortest name that no other of them has. */
+  function named(fields) {
+    const alone = (name, field) => fields.every((each) => each === field || name(each) !== name(field));
+    return new Map(fields.map((field) => [String(field), NAMES.find((name) => alone(name, field))(field)]));
+  }
 
   function copied(text, shown = text) {
     const code = element("code", {}, shown);
@@ -21,14 +34,18 @@
 
   const row = (label, ...content) => [element("dt", {}, label), element("dd", {}, ...content)];
 
-  function place(path, pointer, line) {
+  function place(path, line) {
     return element("a", { href: page(path, line) }, `${path}:${line}`);
   }
 
-  /** What the payload says around a field: its unit, its interval, how it was made. */
+  const beside = (pointer, key) => `${pointer.replace(/\/[^/]*$/, "")}/${key}`;
+
+  /** A text or number of a payload, empty where it has none there. */
+  const given = (payload, pointer) => (payload.has(pointer) ? payload.read(pointer) : "");
+
+  /** What the payload says around a field: its unit, its interval. */
   function around(payload, pointer) {
-    const owner = pointer.replace(/\/[^/]*$/, "");
-    const read = (key) => (payload.has(`${owner}/${key}`) ? payload.read(`${owner}/${key}`) : "");
+    const read = (key) => given(payload, beside(pointer, key));
     const rows = [];
     if (read("unit")) rows.push(row("Unit", read("unit")));
     if (read("low") && read("high") && read("level")) {
@@ -37,60 +54,79 @@
     return rows;
   }
 
+  /** The command that made a payload, to copy; none where the payload names none. */
   function command(payload) {
-    if (!payload.has("/provenance/command")) return [];
+    if (!payload?.has("/provenance/command")) return null;
     const node = payload.at("/provenance/command");
     const parts = node.kind === "string" ? [payload.read("/provenance/command")]
       : [...node.members.keys()].map((key) => payload.read(`/provenance/command/${key}`));
-    return [row("Made by", copied(parts.join(" ")))];
+    return copied(parts.join(" "));
   }
+
+  const digested = (digest) => copied(digest, `${digest.slice(0, 12)}…`);
 
   async function leafRows(mark, read) {
     const [path, pointer] = [mark.getAttribute("data-src"), mark.getAttribute("data-ptr")];
     const digest = mark.getAttribute("data-sha256");
-    const [value, unit, ...rest] = [mark.getAttribute("value"), mark.getAttribute("data-format")];
+    const [value, form] = [mark.getAttribute("value"), mark.getAttribute("data-format")];
     const payload = await read(path).catch(() => null);
+    const by = command(payload);
     return [
-      row(unit === "text" ? "Text" : "Value", element("code", {}, value)),
+      row(form === "text" ? "Text" : "Value", element("code", {}, value)),
       ...(payload?.has(pointer) ? around(payload, pointer) : []),
-      row("File", place(path, pointer, mark.getAttribute("data-line"))),
+      row("File", place(path, mark.getAttribute("data-line"))),
       row("Field", copied(pointer)),
-      row("SHA-256", copied(digest, `${digest.slice(0, 12)}…`)),
-      ...(payload ? command(payload) : rest),
+      row("SHA-256", digested(digest)),
+      ...(by ? [row("Made by", by)] : []),
     ];
   }
 
-  function formula(tree, top = true) {
+  function formula(tree, names, top = true) {
     if (typeof tree === "string") return tree;
-    if (findings.isField(tree)) return words(tree[1]);
+    if (findings.isField(tree)) return names.get(String(tree));
     const [name, ...operands] = tree;
-    const parts = operands.map((each) => formula(each, false));
+    const parts = operands.map((each) => formula(each, names, false));
     if (!/^[-+*/]$/.test(name)) return `${name}(${parts.join(", ")})`;
     const joined = parts.join(` ${{ "-": "−", "*": "×", "/": "÷" }[name] ?? name} `);
     return top ? joined : `(${joined})`;
   }
 
+  /** A field of an expression: its name, its value and unit, its place. */
+  function taken([path, pointer], name, payload) {
+    const known = payload?.has(pointer);
+    const value = known ? ` = ${payload.read(pointer)} ${given(payload, beside(pointer, "unit"))}` : "";
+    return element("div", {}, element("code", {}, name), value, " ", place(path, known ? payload.line(payload.at(pointer)) : 1));
+  }
+
+  /** A payload behind an expression: the fields taken from it, its digest, the command that made it. */
+  async function source(path, fields, names, read) {
+    const payload = await read(path).catch(() => null);
+    const by = command(payload);
+    return element("li", {},
+      fields.map((each) => taken(each, names.get(String(each)), payload)),
+      element("div", {}, "SHA-256 ", ...digested(fields[0][2])),
+      by && element("div", {}, "Made by ", ...by));
+  }
+
   async function derivedRows(mark, read) {
     const tree = JSON.parse(mark.getAttribute("data-expression"));
-    const places = await Promise.all(findings.fields(tree).map(async ([path, pointer]) => {
-      const payload = await read(path).catch(() => null);
-      const line = payload?.has(pointer) ? payload.line(payload.at(pointer)) : 1;
-      const value = payload?.has(pointer) ? ` = ${payload.read(pointer)}` : "";
-      return element("li", {}, element("code", {}, words(pointer)), value, element("br"), place(path, pointer, line));
-    }));
+    const fields = [...new Map(findings.fields(tree).map((each) => [String(each), each])).values()];
+    const names = named(fields);
+    const paths = [...new Set(fields.map(([path]) => path))];
+    const from = paths.map((path) => source(path, fields.filter((each) => each[0] === path), names, read));
     return [
-      row("Formula", formula(tree)),
+      row("Formula", formula(tree, names)),
       row("Exactly", element("code", {}, mark.getAttribute("value"))),
-      row("From", element("ul", {}, places)),
+      row("From", element("ul", {}, await Promise.all(from))),
     ];
   }
 
   function foot(mark, read) {
     const outcome = element("span", { role: "status", class: "card-outcome" });
     const verify = element("button", { type: "button", onclick: async () => {
-      const { fault } = await findings.verifyMark(mark, read);
-      outcome.textContent = fault ? `Differs: ${fault}.` : "Re-computed here, and equal.";
-      outcome.dataset.fault = String(Boolean(fault));
+      const { what, fault, unread } = await findings.verifyMark(mark, read);
+      outcome.textContent = fault ? `Differs: ${fault}.` : unread ? `Not checked: ${unread}.` : "Re-computed here, and equal.";
+      outcome.dataset.outcome = findings.outcome([{ what, fault, unread }]);
     } }, "Verify");
     const address = mark.id ? new URL(`#${mark.id}`, location.href).href : "";
     const link = element("button", { type: "button", onclick: () => findings.copy(address, link, outcome) }, "Copy address");

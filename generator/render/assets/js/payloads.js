@@ -1,10 +1,13 @@
-// The bytes of cited files: fetched from a server, or, where a page is opened from a file, from the copies
-// that are carried beside the payloads as classic scripts.
+// The bytes of cited files: fetched from a server, or, where there is none or it does not answer, from the
+// copies that are carried beside the payloads as classic scripts.
 (function (findings) {
   "use strict";
 
   const base = document.currentScript ? new URL("..", document.currentScript.src) : new URL(".", location.href);
   const carried = new Map();
+
+  /** Bytes that did not arrive, which says nothing of what they are. */
+  class Unread extends Error {}
 
   /** Called by a carried copy. */
   function carry(path, text) {
@@ -22,15 +25,23 @@
   }
 
   async function beside(path) {
-    if (!carried.has(path)) await script(`${path}.js`);
+    try {
+      if (!carried.has(path)) await script(`${path}.js`);
+    } catch {
+      throw new Unread(`${path} could not be read`);
+    }
     if (!carried.has(path)) throw new Error(`the copy of ${path} holds another file`);
     return carried.get(path);
   }
 
   async function served(path) {
-    const answer = await fetch(new URL(path, base), { cache: "no-store" });
-    if (!answer.ok) throw new Error(`${path} is not served`);
-    return new Uint8Array(await answer.arrayBuffer());
+    try {
+      const answer = await fetch(new URL(path, base), { cache: "no-store" });
+      if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+    } catch {
+      // The network is off, or broke while the file was read.
+    }
+    return beside(path);
   }
 
   const bytes = (path) => (location.protocol === "file:" ? beside(path) : served(path));
@@ -52,5 +63,5 @@
     return new findings.Payload(data, await findings.sha256(data));
   }
 
-  Object.assign(findings, { base, carry, library, script });
+  Object.assign(findings, { Unread, base, carry, library, script });
 })((globalThis.findings ??= {}));

@@ -12,6 +12,7 @@
     live();
     findings.bar();
     findings.filter();
+    findings.scroll();
     findings.drop();
     findings.cards();
     document.documentElement.dataset.findings = "ready";

@@ -92,16 +92,17 @@
     return mark.getAttribute("data-computed").startsWith("sha256:") ? digest : undefined;
   }
 
-  /** One mark: { mark, what, fault }, fault empty where it holds. */
+  /** One mark: { mark, what, fault, unread }, both empty where it holds, unread where its file did not arrive. */
   async function one(mark, read = findings.library()) {
     const how = check(mark);
-    if (!how) return { mark, what: "elsewhere", fault: "" };
+    if (!how) return { mark, what: "elsewhere", fault: "", unread: "" };
     const what = how === claim ? "claim" : how === verbatim ? "lines" : "number";
     try {
       await how(mark, read);
-      return { mark, what, fault: "" };
+      return { mark, what, fault: "", unread: "" };
     } catch (error) {
-      return { mark, what, fault: error.message || "it cannot be read" };
+      if (error instanceof findings.Unread) return { mark, what, fault: "", unread: error.message };
+      return { mark, what, fault: error.message || "it cannot be computed", unread: "" };
     }
   }
 
