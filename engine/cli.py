@@ -243,6 +243,11 @@ def main() -> None:
     except EngineError as error:
         click.echo(f"engine: {error}", err=True)
         sys.exit(2 if isinstance(error, UnknownName) else 1)
+    except ModuleNotFoundError as error:
+        if (error.name or "engine").partition(".")[0] == "engine":
+            raise
+        click.echo(f"engine: {error.name} is not installed. Run: pip install -e '.[engine]'", err=True)
+        sys.exit(2)
     except KeyboardInterrupt:
         click.echo("engine: stopped; what was finished is kept, start it again to go on.", err=True)
         sys.exit(1)

@@ -405,14 +405,14 @@ def export(root: Path | None, out: Path) -> None:
     found = _found(root)
     try:
         from generator.export import run
-        from generator.export.contents import Undated
+        from generator.export.contents import Unciteable, Undated
     except ImportError as missing:
         _misuse(f"{missing.name} is not installed: pip install 'specdec-sidechannels[export]'.")
     folder = (found / out).resolve()
     with _building():
         try:
             written = run.export(found, folder)
-        except (run.Misuse, Undated) as misuse:
+        except (run.Misuse, Unciteable, Undated) as misuse:
             _misuse(str(misuse))
         except OSError as error:
             _misuse(f"{error.filename} cannot be written: {error.strerror}.")

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from generator.gate import display
 from generator.record.payload import Payload
 from generator.record.record import CITATION, Record
 
@@ -21,6 +22,13 @@ FILES = ("mkdocs.yml", CITATION, "LICENSE", "README.md", "CHANGELOG.md")
 
 class Undated(Exception):
     """A record of which nothing says when it was made; the message says what would."""
+
+
+class Unciteable(Exception):
+    """A citation file that cannot be passed on; the message says what is wrong with it."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(f"{CITATION} {fault}. Mend it, or export without it.")
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class Contents:
     @property
     def people(self) -> list[dict[str, str]]:
         """Names and, where they are stated, identifiers of the authors; none without CITATION.cff."""
-        return [dict(_person(each)) for each in self.citation.get("authors", ()) if isinstance(each, dict)]
+        return [dict(_person(each)) for each in self.citation.get("authors", ())]
 
     @property
     def commit(self) -> str:
@@ -54,7 +62,7 @@ class Contents:
 def gather(record: Record, site: Path) -> Contents:
     """Read the tracked files of a record, or all where there is no git, and its finished site.
 
-    Raises Undated.
+    Raises Undated, Unciteable.
     """
     files = {path: (record.root / path).read_bytes() for path in _paths(record)}
     pages = sorted(file for file in site.rglob("*") if file.is_file())
@@ -76,17 +84,34 @@ def _paths(record: Record) -> list[str]:
 
 
 def _citation(root: Path) -> Mapping[str, Any]:
+    """What CITATION.cff states; raises Unciteable where that cannot be passed on as it is."""
     file = root / CITATION
-    try:
-        read = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    if not file.is_file():
         return {}
-    return read if isinstance(read, dict) else {}
+    try:
+        read = yaml.safe_load(file.read_text("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise Unciteable("is no YAML in UTF-8") from None
+    if not isinstance(read, dict):
+        raise Unciteable("holds no keys")
+    authors = read.get("authors") or []
+    if not isinstance(authors, list) or not all(
+        isinstance(each, dict) and any(_person(each)) for each in authors
+    ):
+        raise Unciteable("has authors that are no list of people or entities with a name")
+    if not isinstance(read.get("license", ""), str):
+        raise Unciteable("has a license that is not one identifier of SPDX")
+    try:
+        if "date-released" in read:
+            date.fromisoformat(str(read["date-released"]))
+    except ValueError:
+        raise Unciteable("has a date-released that is no day such as 2026-03-01") from None
+    return {**read, "authors": authors}
 
 
 def _site_name(root: Path) -> str:
-    read = yaml.safe_load((root / "mkdocs.yml").read_text("utf-8"))
-    return str(read.get("site_name") or "Findings")
+    """What mkdocs.yml calls the site; its tags of Python are nothing that is read here."""
+    return next((text for *_, text in display.configuration(root)), "Findings")
 
 
 def _date(record: Record, citation: Mapping[str, Any]) -> str:
@@ -102,7 +127,8 @@ def _date(record: Record, citation: Mapping[str, Any]) -> str:
 
 def _person(stated: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     full = " ".join(str(stated[key]) for key in ("given-names", "family-names") if stated.get(key))
-    yield "name", full or str(stated.get("name", ""))
+    if name := full or str(stated.get("name") or ""):
+        yield "name", name
     if stated.get("orcid"):
         yield "orcid", str(stated["orcid"])
 

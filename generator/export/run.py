@@ -14,6 +14,7 @@ from generator.export import contents as all_contents
 from generator.export import crate, nanopublication, trail
 from generator.export.contents import Contents
 from generator.number.evaluate import Evaluation
+from generator.record import repository
 from generator.render.publish import publish
 from generator.render.site import gather
 
@@ -31,7 +32,7 @@ class Misuse(Exception):
 def export(root: Path, out: Path) -> list[str]:
     """Write the folder and the archive of it; the files that were written, in order.
 
-    Raises Misuse, contents.Undated, and what publishing raises; then nothing is written.
+    Raises Misuse, contents.Undated and Unciteable, and what publishing raises; then nothing is written.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Misuse(f"{out} is not empty; name another folder with --out.")
@@ -65,22 +66,31 @@ def described(found: Contents, evaluations: Mapping[str, Evaluation]) -> dict[st
 
 def spans(found: Contents) -> bytes:
     """The Software Heritage identifier of the bytes behind each number that was read from one place."""
-    known = found.numbers["payloads"]
+    known, git = found.numbers["payloads"], found.record.repository
+    above = (repository.ask(found.record.root, "rev-parse", "--show-prefix") or "").strip()
     made = {
-        f"{page}#{name}": identifier(known[entry["path"]]["swhid"], entry, found.commit)
+        f"{page}#{name}": identifier(
+            known[entry["path"]]["swhid"],
+            entry,
+            above,
+            found.commit if git.standing(entry["path"]) is None else "",
+        )
         for page, name, entry in found.cited()
         if "path" in entry
     }
     return f"{json.dumps(made, indent=1, ensure_ascii=False)}\n".encode()
 
 
-def identifier(content: str, entry: Mapping[str, object], commit: str) -> str:
-    """A content with what qualifies it, in the order that the specification asks for."""
+def identifier(content: str, entry: Mapping[str, object], above: str, commit: str) -> str:
+    """A content with what qualifies it, in the order that the specification asks for.
+
+    `above` is the record's folder in its repository; no commit is named that does not hold the content.
+    """
     span = entry["bytes"]
     assert isinstance(span, list)
-    anchor = f";anchor=swh:1:rev:{commit}" if commit else ""
-    path = str(entry["path"]).replace("%", "%25").replace(";", "%3B")
-    return f"{content}{anchor};path=/{path};bytes={span[0]}-{span[1] - 1}"
+    path = f"{above}{entry['path']}".replace("%", "%25").replace(";", "%3B")
+    where = f";anchor=swh:1:rev:{commit};path=/{path}" if commit else ""
+    return f"{content}{where};bytes={span[0]}-{span[1] - 1}"
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -40,11 +40,15 @@ def read(path: str, data: bytes) -> Taken:
         )
     results = root.members.get("results")
     if results is not None and "eval" in root.members and "scores" in results.members:
-        return _inspect(root, results)
+        return _inspect(path, root, results)
     if results is not None and results.kind == "object" and OF_LM_EVAL & root.members.keys():
         return _lm_eval(root, results)
     taken = Taken("plain JSON")
-    members(taken, results if results is not None and results.kind == "object" else root)
+    if results is not None and results.kind == "object":
+        members(taken, results)
+        _left_beside(taken, root)
+    else:
+        members(taken, root)
     return taken
 
 
@@ -117,22 +121,53 @@ def _lm_eval(root: Node, results: Node) -> Taken:
     if "n-samples" in root.members:
         walk(taken, ("n-samples",), root.members["n-samples"])
     _facts(taken, root, LM_EVAL)
+    _left_beside(taken, root, "n-samples")
     return taken
 
 
-def _inspect(root: Node, results: Node) -> Taken:
+def _inspect(path: str, root: Node, results: Node) -> Taken:
     taken = Taken("inspect")
     for key, below in results.members.items():
         if key != "scores":
             walk(taken, (key,), below)
-    for name, score in (_named(results.members["scores"]) or {}).items():
-        walk(taken, (name,), score.members.get("metrics", score))
+    for tokens, score in _scores(path, results.members["scores"]).items():
+        walk(taken, tokens, score.members.get("metrics", score))
     _facts(taken, root, INSPECT)
+    _left_beside(taken, root)
     packages = root.members["eval"].members.get("packages")
     for name, version in packages.members.items() if packages else ():
         if version.kind == "string" and version.text:
             taken.versions[name] = version.text
     return taken
+
+
+def _scores(path: str, scores: Node) -> dict[tuple[str, ...], Node]:
+    """The scores of a log by name, and by reducer where several have one name; raises Refused."""
+    found: dict[tuple[str, ...], Node] = {}
+    names = [each.members["name"].text for each in scores.items if _has_name(each)]
+    for each in scores.items:
+        name = (each.members["name"].text,) if _has_name(each) else ()
+        if names.count("".join(name)) > 1 and "reducer" in each.members:
+            name = (*name, each.members["reducer"].text)
+        if not name or name in found:
+            message = "A score needs a name, or a reducer, that no other has. Name it in the file."
+            raise refused(path, each.line, each.column, " ".join(name), message)
+        found[name] = each
+    return found
+
+
+def _left_beside(taken: Taken, root: Node, *read: str) -> None:
+    """Say what holds numbers beside the results and is not imported."""
+    for key, node in root.members.items():
+        if key not in ("results", *read) and _holds_number(node):
+            taken.left.append(Left((key,), node.line, "stands beside the results"))
+
+
+def _holds_number(node: Node) -> bool:
+    below = (
+        [*node.members.values()] if node.kind == "object" else [*node.items] if node.kind == "array" else []
+    )
+    return node.kind == "number" or any(map(_holds_number, below))
 
 
 def _facts(taken: Taken, root: Node, pointers: dict[str, str]) -> None:

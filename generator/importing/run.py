@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -60,6 +61,9 @@ READERS = {
 def make(request: Request) -> Imported:
     """Write the payload; raises Refused with everything that stands against it, and Misuse."""
     shown, data = _shown(request), _bytes(request.file)
+    said = Counter(map(names.identifier, request.regime))
+    if twice := next((key for key in request.regime if said[names.identifier(key)] > 1), None):
+        raise Misuse(f"--regime {twice}: another key becomes the same name. Name one otherwise.")
     out = request.out or f"payloads/imported/{_slug(request.file.stem)}.json"
     if not OUT.fullmatch(out):
         raise Misuse(f"--out {out}: a payload is payloads/<record>/<name>.json, of a-z, 0-9 and hyphens.")

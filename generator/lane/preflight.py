@@ -55,6 +55,8 @@ def _criticised(root: Path, engine: str) -> Step:
         return Step("critic", True, "no engine is installed here")
     except subprocess.TimeoutExpired:
         return Step("critic", False, f"no answer within {TIME_LIMIT} seconds")
+    if done.returncode == 2 and "is not installed" in done.stderr:
+        return Step("critic", True, "what the engine's critic needs is not installed here")
     said = tuple(line for line in (*done.stdout.splitlines(), *done.stderr.splitlines()) if line.strip())
     agrees = done.returncode == 0
     return Step("critic", agrees, said[-1] if said else "", () if agrees else said)

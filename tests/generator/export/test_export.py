@@ -165,6 +165,57 @@ def test_each_identifier_is_what_git_calls_the_file_and_cuts_out_the_number(
         assert file.read_bytes()[first : last + 1].decode() == numbers[page][name]["value"]
 
 
+def test_identifiers_of_a_record_in_a_folder_name_what_the_commit_holds(tmp_path: Path) -> None:
+    root = sample_record.write(tmp_path / "record")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "One")
+    assert export(root, tmp_path / "out").exit_code == 0
+    for swhid in json.loads((tmp_path / "out/record/swhids.json").read_text()).values():
+        content, anchor, path, _ = swhid.split(";")
+        commit, file = anchor.removeprefix("anchor=swh:1:rev:"), path.removeprefix("path=/")
+        assert content == f"swh:1:cnt:{git(tmp_path, 'rev-parse', f'{commit}:{file}')}"
+    changed = sample_record.PAYLOAD.replace('"root": 20261130', '"root": 20261201').encode()
+    (root / "payloads/acceptance/lookup.json").write_bytes(changed)
+    listed = f"{hashlib.sha256(changed).hexdigest()}  payloads/acceptance/lookup.json\n"
+    (root / "payloads/SHA256SUMS").write_text(listed)
+    assert export(root, tmp_path / "other").exit_code == 0
+    spans = json.loads((tmp_path / "other/record/swhids.json").read_text()).values()
+    assert spans and all(each.count(";") == 1 for each in spans)
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ("license: [MIT, Apache-2.0]", "license that is not one identifier"),
+        ("date-released: soon", "date-released that is no day"),
+        ("authors: Ada", "authors that are no list"),
+        ("authors:\n  - {}", "authors that are no list"),
+        ("a: [", "is no YAML"),
+        ("- a", "holds no keys"),
+    ],
+)
+def test_a_citation_that_cannot_be_passed_on_is_told(tmp_path: Path, stated: str, expected: str) -> None:
+    root = sample_record.write(tmp_path / "record", {"CITATION.cff": f"{stated}\n"})
+    done = export(root, tmp_path / "out")
+    assert done.exit_code == 2 and expected in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_authors_and_a_tag_of_python_in_the_configuration_are_no_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    root = sample_record.write(tmp_path / "record", {"CITATION.cff": "authors:\n"})
+    file = root / "mkdocs.yml"
+    emoji = "  - pymdownx.emoji:\n      emoji_index: !!python/name:material.extensions.emoji.twemoji\n"
+    text = file.read_text()
+    assert "markdown_extensions:\n" in text
+    file.write_text(text.replace("markdown_extensions:\n", f"markdown_extensions:\n{emoji}"))
+    done = export(root, tmp_path / "out")
+    assert done.exit_code == 0, done.output
+
+
 def test_the_linked_data_of_every_page_is_read_as_schema_org(exported: Path) -> None:
     pages = list((exported / "out/record/site").rglob("*.html"))
     kinds = set()

@@ -133,6 +133,29 @@ def test_a_unit_or_an_interval_that_the_file_states_is_kept(record: Path) -> Non
     assert read.at("/results/speed/unit").text == "tokens per second"
 
 
+def test_scores_of_one_name_are_told_apart_by_their_reducer(record: Path) -> None:
+    scores = (
+        '{"name": "match", "reducer": "mean", "metrics": {"accuracy": {"value": 0.50}}}, '
+        '{"name": "match", "reducer": "at_least_1", "metrics": {"accuracy": {"value": 0.70}}}'
+    )
+    content = f'{{"eval": {{}}, "results": {{"total": 10, "scores": [{scores}]}}, "stats": {{"tokens": 5}}}}'
+    made = call(record, "x.json", "--unit", "*=share", content=content)
+    assert made.exit_code == 0, made.output
+    read = payload.read(record, "payloads/imported/x.json")
+    assert read.at("/results/match/mean/accuracy/value").lexeme == "0.50"
+    assert read.at("/results/match/at_least_1/accuracy/value").lexeme == "0.70"
+    assert "stats" in made.output and "beside the results" in made.output
+
+
+def test_numbers_beside_the_results_are_named_where_they_are_left(record: Path) -> None:
+    made = call(
+        record, "x.json", "--unit", "*=u", content='{"results": {"a": 1}, "totals": {"n": 5}, "by": "x"}'
+    )
+    assert made.exit_code == 0, made.output
+    assert "totals" in made.output and "beside the results" in made.output
+    assert "by" not in [line.split()[0] for line in made.output.splitlines() if "beside" in line]
+
+
 REFUSED: dict[str, tuple[str, str, str]] = {
     "NaN in JSON": ("x.json", '{\n"acc": NaN}', "x.json:2:8: bad-payload: NaN"),
     "a key twice": ("x.json", '{"acc": 1, "acc": 2}', "x.json:1:12: bad-payload"),
@@ -150,6 +173,11 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "an empty table": ("x.csv", "", "x.csv:1:1: bad-payload"),
     "a log line that is none": ("x.jsonl", '{"a": 1}\n[2]\n', "x.jsonl:2:1: bad-payload"),
     "a log line that is no JSON": ("x.jsonl", '{"a": 1}\n{"a": }\n', "x.jsonl:2:7: bad-payload"),
+    "two scores of one name": (
+        "x.json",
+        '{"eval": {}, "results": {"scores": [\n{"name": "m", "metrics": {"a": 1}},\n{"name": "m"}]}}',
+        "x.json:3:1: bad-payload",
+    ),
     "no UTF-8": ("x.json", '{"a": "\udcff"}', "x.json:1:8: bad-encoding"),
 }  # fmt: skip
 
@@ -169,6 +197,9 @@ def test_what_cannot_be_taken_is_refused_at_its_place_and_nothing_is_written(rec
 MISUSED: dict[str, Callable[[Path], Result]] = {
     "another ending": lambda record: call(record, "x.parquet", content="x"),
     "a payload elsewhere": lambda record: call(record, "x.json", "--out", "x.json", content='{"a": 1}'),
+    "two conditions that become one": lambda record: call(
+        record, "x.json", "--unit", "*=u", "--regime", "a b=1", "--regime", "a-b=2", content='{"a": 1}'
+    ),
     "a unit without a name": lambda record: call(record, "x.json", "--unit", "share", content='{"a": 1}'),
 }
 
