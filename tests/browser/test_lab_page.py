@@ -50,22 +50,35 @@ def fill(page, **values: Any) -> None:
     page.wait_for_timeout(300)
 
 
-def test_two_hundred_random_settings_are_computed_as_in_python(page) -> None:
+def drawn(rng: random.Random) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "draft_length": rng.randint(0, 16),
+        "acceptance": rng.random(),
+        "draft": rng.uniform(0, 40),
+        "verify": rng.uniform(1, 90),
+        "growth": rng.random(),
+        "plain": rng.uniform(1, 90),
+        "rounds": 20 * rng.randint(1, 20),
+        "seed": rng.randrange(2**32),
+        "mode": rng.choice(lab.MODES),
+    }
+    if given["mode"] == "positions":
+        rates = [rng.choice([0, 1, rng.random()]) for _ in range(rng.randint(1, 16))]
+        given["meaning"] = rng.choice(["conditional", "joint"])
+        given["rates"] = sorted(rates, reverse=True) if given["meaning"] == "joint" else rates
+        given["draft_length"] = rng.randint(0, len(rates))
+    return given
+
+
+def test_two_hundred_random_settings_of_every_mode_are_computed_as_in_python(page) -> None:
     rng = random.Random(21)
-    asked = [
-        {
-            "draft_length": rng.randint(0, 16),
-            "acceptance": rng.random(),
-            "draft": rng.uniform(0, 40),
-            "verify": rng.uniform(1, 90),
-            "growth": rng.random(),
-            "plain": rng.uniform(1, 90),
-            "rounds": 20 * rng.randint(1, 20),
-            "seed": rng.randrange(2**32),
-            "mode": rng.choice(["constant", "spread"]),
-        }
-        for _ in range(200)
-    ]
+    asked = [drawn(rng) for _ in range(200)]
+    assert {(each["mode"], each.get("meaning")) for each in asked} == {
+        ("constant", None),
+        ("spread", None),
+        ("positions", "conditional"),
+        ("positions", "joint"),
+    }
     told = page.evaluate("asked => asked.map((each) => Lab.text(Lab.report(each)))", asked)
     assert told == [lab.text(lab.report(each)) for each in asked]
 
