@@ -160,7 +160,8 @@
 
   function problem(error) {
     const field = inputs[error.field] && error.field !== "rates" ? named(error.field) : error.field;
-    return say(`error_${error.code}`, { field, from: shown(error.least), to: shown(error.most) });
+    const { least, most } = error.code === "rates" ? Lab.FIELDS.acceptance : error; // its own limits count the rates
+    return say(`error_${error.code}`, { field, from: shown(least), to: shown(most), count: shown(error.most) });
   }
 
   function refuse(error) {

@@ -136,6 +136,23 @@ def test_what_is_pasted_is_read_or_refused(page) -> None:
     assert "no list of rates" in page.text_content("#lab-paste [role=status]")
 
 
+RATES = {
+    "lab.html": "Load a preset or paste at most 16 rates, each between 0 and 1.",
+    "lab.de.html": "Eine Voreinstellung laden oder höchstens 16 Raten einfügen, jede zwischen 0 und 1.",
+}
+
+
+def test_wrong_rates_are_refused_with_the_limits_of_a_rate(watched, site: Path, edition: str) -> None:
+    page = watched.open((site / edition).as_uri())
+    page.check("input[name=lab-mode][value=positions]")
+    for wrong in ("0.5 1.5", "0.5 half", " ".join(["0.5"] * 17)):
+        fill(page, rates=wrong)
+        assert page.text_content("#lab-verdict") == RATES[edition], wrong
+    page.fill("#lab-text", "0.5 1.5")
+    page.locator("#lab-paste button").first.click()
+    assert page.text_content("#lab-paste [role=status]") == RATES[edition]
+
+
 def test_a_shortened_table_says_so_and_a_whole_one_too(page) -> None:
     shown = page.locator("#lab-found tbody tr").count()
     assert f"shortened: {shown} of 17 rows" in page.text_content("#lab-found details")
