@@ -340,8 +340,10 @@
       read();
     });
     find("#lab-paste").append(element("label", { for: "lab-text" }, say("paste")), area, button("read", read), example, told);
-    const head = find(".lab-presets thead tr");
-    head.append(element("th", {}, element("span", { class: "lab-quiet" }, say("load"))));
+    const heads = find(".lab-presets thead tr").cells;
+    const names = [...heads].map((each) => each.textContent);
+    heads[0].after(element("th", {}, element("span", { class: "lab-quiet" }, say("load"))));
+    find(".lab-presets").classList.add("stacked");
     for (const row of all("[data-preset]")) {
       const load = button("load", () => {
         const kept = all("data.num", row).slice(1, -1).map((mark) => Number(mark.getAttribute("value")));
@@ -350,7 +352,8 @@
         told.textContent = say("loaded", { source: row.cells[0].textContent });
       });
       load.setAttribute("aria-label", `${say("load")}: ${row.cells[0].textContent}`);
-      row.append(element("td", {}, load));
+      names.forEach((name, at) => row.cells[at].setAttribute("data-head", name));
+      row.cells[0].after(element("td", {}, load));
     }
   }
 

@@ -125,6 +125,37 @@ def test_a_preset_brings_the_measured_rates(page, name: str) -> None:
     assert found["expected"] == pytest.approx(at["tokens_per_check"]["value"], abs=0.02)
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_presets_fit_a_phone_with_their_buttons_and_whole_words(
+    watched, site: Path, edition: str, width: int
+) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 800})
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    for button in page.locator("[data-preset] button").all():
+        box = button.bounding_box()
+        assert 0 <= box["x"] and box["x"] + box["width"] <= width
+    hidden, broken = page.evaluate(
+        """() => { const held = document.querySelector(".lab-presets").closest(".lab-wide");
+             const walker = document.createTreeWalker(held, NodeFilter.SHOW_TEXT);
+             const broken = [];
+             for (let node = walker.nextNode(); node; node = walker.nextNode())
+               for (const { 0: word, index } of node.data.matchAll(/\\S+/g)) {
+                 const range = document.createRange();
+                 range.setStart(node, index);
+                 range.setEnd(node, index + word.length);
+                 if (range.getClientRects().length > 1) broken.push(word);
+               }
+             return [held.scrollWidth - held.clientWidth, broken]; }"""
+    )
+    assert hidden <= 0 and broken == []
+    heads = page.locator(".lab-presets thead th").all_text_contents()
+    shown = page.locator("[data-preset=draft-greedy] td[data-head]").evaluate_all(
+        "cells => cells.map((each) => getComputedStyle(each, '::before').content.slice(1, -1))"
+    )
+    assert shown == heads[2:]
+
+
 def test_what_is_pasted_is_read_or_refused(page) -> None:
     page.get_by_role("button", name="Load an example").click()
     assert page.input_value("#lab-rates") == "0.62, 0.41, 0.26"
