@@ -212,7 +212,7 @@
 
   const WIDE = 360;
   const HIGH = 250;
-  const EDGE = { left: 42, right: 8, top: 8, bottom: 36 };
+  const EDGE = { left: 46, right: 8, top: 8, bottom: 40 };
   const across = (share) => EDGE.left + share * (WIDE - EDGE.left - EDGE.right);
   const up = (share) => HIGH - EDGE.bottom - share * (HIGH - EDGE.top - EDGE.bottom);
 
@@ -223,11 +223,11 @@
       ...inner,
       shape("path", { class: "axis", fill: "none", d: `M${across(0)} ${up(1)}V${up(0)}H${across(1)}` }),
       shape("text", { x: across(0.5), y: HIGH - 4, "text-anchor": "middle" }, axisX),
-      shape("text", { x: -up(0.5), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, axisY),
+      shape("text", { x: -up(0.5), y: 12, transform: "rotate(-90)", "text-anchor": "middle" }, axisY),
     );
   }
 
-  const tickX = (share, text) => shape("text", { x: across(share), y: up(0) + 14, "text-anchor": "middle" }, text);
+  const tickX = (share, text) => shape("text", { x: across(share), y: up(0) + 16, "text-anchor": "middle" }, text);
   const tickY = (share, text) => shape("text", { x: across(0) - 5, y: up(share) + 4, "text-anchor": "end" }, text);
 
   function curveDrawing(found) {
@@ -273,7 +273,7 @@
     if (even[0] !== null && even[0] < 0.85) marks.push(shape("text", { class: "region", x: across(0.03), y: up(0.93) }, say("region_faster")));
     marks.push(shape("text", { class: "region", x: across(0.97), y: up(0.03), "text-anchor": "end" }, say("region_slower")));
     const ticks = [0, 0.5, 1].flatMap((share) => [
-      shape("text", { x: far(share), y: up(0) + 14, "text-anchor": "middle" }, String(share)),
+      shape("text", { x: far(share), y: up(0) + 16, "text-anchor": "middle" }, String(share)),
       shape("text", { x: across(0) - 5, y: high(share) + 4, "text-anchor": "end" }, String(share)),
     ]);
     return frame(`${say("map")}. ${say("map_note")}`, say("axis_cost"), say("axis_acceptance"), ...cells, ...marks, ...ticks);

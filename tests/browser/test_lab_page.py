@@ -263,6 +263,40 @@ def test_the_keyboard_reaches_every_control(page) -> None:
     )
 
 
+def test_the_lab_looks_like_the_rest_of_the_site(page) -> None:
+    gaps = page.evaluate(
+        """() => [...document.querySelectorAll(".lab-choice label")].map((each) =>
+             each.querySelector("b").getBoundingClientRect().left
+               - each.querySelector("input").getBoundingClientRect().right)"""
+    )
+    assert len(gaps) == 6 and min(gaps) >= 6
+    notes = page.evaluate(
+        """() => [...document.querySelectorAll(".lab-exercise details, .lab-result details")].map((each) =>
+             [getComputedStyle(each).borderLeftWidth,
+              getComputedStyle(each.querySelector("summary")).backgroundColor,
+              getComputedStyle(each.querySelector("summary"), "::before").display])"""
+    )
+    assert set(map(tuple, notes)) == {("0px", "rgba(0, 0, 0, 0)", "none")}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_letters_in_the_drawings_are_legible_and_inside(
+    watched, site: Path, edition: str, width: int
+) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 800})
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    texts = page.evaluate(
+        """() => [...document.querySelectorAll(".lab-drawings text")].map((each) => {
+             const [text, whole] = [each, each.ownerSVGElement].map((one) => one.getBoundingClientRect());
+             const inside = text.left >= whole.left && text.right <= whole.right
+               && text.top >= whole.top && text.bottom <= whole.bottom + 1;
+             const scale = each.ownerSVGElement.getScreenCTM().a;
+             return [each.textContent, inside, scale * parseFloat(getComputedStyle(each).fontSize)]; })"""
+    )
+    assert [text for text, inside, size in texts if not inside or size < 12.5] == []
+
+
 def test_every_field_has_a_name_with_its_unit(page) -> None:
     named = page.evaluate(
         """() => [...document.querySelectorAll('.lab-fields input')].map((each) =>
