@@ -175,7 +175,7 @@
     const verdict = find("#lab-verdict");
     verdict.className = `lab-verdict ${found.verdict}`;
     verdict.textContent = say(found.verdict, { speedup: shown(found.speedup) });
-    find("#lab-found").replaceChildren(facts(found), drawings(found), curveTable(found), exports(found));
+    find("#lab-found").replaceChildren(facts(found), drawings(found), curveTable(found), mapTable(found), exports(found));
   }
 
   function fact(name, value, ...below) {
@@ -212,7 +212,7 @@
 
   const WIDE = 360;
   const HIGH = 250;
-  const EDGE = { left: 46, right: 8, top: 8, bottom: 40 };
+  const EDGE = { left: 48, right: 8, top: 8, bottom: 40 };
   const across = (share) => EDGE.left + share * (WIDE - EDGE.left - EDGE.right);
   const up = (share) => HIGH - EDGE.bottom - share * (HIGH - EDGE.top - EDGE.bottom);
 
@@ -223,7 +223,7 @@
       ...inner,
       shape("path", { class: "axis", fill: "none", d: `M${across(0)} ${up(1)}V${up(0)}H${across(1)}` }),
       shape("text", { x: across(0.5), y: HIGH - 4, "text-anchor": "middle" }, axisX),
-      shape("text", { x: -up(0.5), y: 12, transform: "rotate(-90)", "text-anchor": "middle" }, axisY),
+      shape("text", { x: -up(0.5), y: 13, transform: "rotate(-90)", "text-anchor": "middle" }, axisY),
     );
   }
 
@@ -250,6 +250,16 @@
     return frame(`${say("curve")}. ${find("#lab-verdict").textContent}`, say("axis_length"), say("axis_speedup"), ...bars, one, ...labels, ...sides);
   }
 
+  /** Where the setting lies among the map's costs, whether the map can show it, and the words beside the map. */
+  function dotOf(found) {
+    const { draft, plain } = found.settings;
+    const cost = draft / plain;
+    const most = found.map.costs.at(-1);
+    const [name, values] =
+      found.acceptance.equivalent === null ? ["dot_none", {}] : cost > most ? ["dot_off", { ratio: shown(cost), most: shown(most) }] : ["dot", {}];
+    return { cost, shown: name === "dot", note: `${say("map_note")} ${say(name, values)}` };
+  }
+
   function mapDrawing(found) {
     const { costs, acceptances, speedup, break_even: even } = found.map;
     const width = across(1 / costs.length) - across(0) + 0.5;
@@ -267,26 +277,25 @@
     const far = (cost) => across(middle(cost * (costs.length - 1), costs.length));
     const points = even.flatMap((acceptance, at) => (acceptance === null ? [] : [`${far(costs[at])},${high(acceptance)}`]));
     const marks = [shape("polyline", { points: points.join(" ") })];
-    const { draft, plain } = found.settings;
-    const equal = found.acceptance.equivalent;
-    if (equal !== null && draft <= plain) marks.push(shape("circle", { cx: far(draft / plain), cy: high(equal), r: 5 }));
+    const dot = dotOf(found);
+    if (dot.shown) marks.push(shape("circle", { cx: far(dot.cost), cy: high(found.acceptance.equivalent), r: 5 }));
     if (even[0] !== null && even[0] < 0.85) marks.push(shape("text", { class: "region", x: across(0.03), y: up(0.93) }, say("region_faster")));
     marks.push(shape("text", { class: "region", x: across(0.97), y: up(0.03), "text-anchor": "end" }, say("region_slower")));
     const ticks = [0, 0.5, 1].flatMap((share) => [
       shape("text", { x: far(share), y: up(0) + 16, "text-anchor": "middle" }, String(share)),
       shape("text", { x: across(0) - 5, y: high(share) + 4, "text-anchor": "end" }, String(share)),
     ]);
-    return frame(`${say("map")}. ${say("map_note")}`, say("axis_cost"), say("axis_acceptance"), ...cells, ...marks, ...ticks);
+    return frame(`${say("map")}. ${dot.note}`, say("axis_cost"), say("axis_acceptance"), ...cells, ...marks, ...ticks);
   }
 
   function drawings(found) {
     const figure = (name, drawing, note) =>
-      element("figure", {}, element("figcaption", {}, say(name)), drawing, ...(note ? [element("p", {}, say(note))] : []));
+      element("figure", {}, element("figcaption", {}, say(name)), drawing, ...(note ? [element("p", {}, note)] : []));
     return element(
       "div",
       { class: "lab-drawings" },
       figure("curve", curveDrawing(found)),
-      figure("map", mapDrawing(found), "map_note"),
+      figure("map", mapDrawing(found), dotOf(found).note),
     );
   }
 
@@ -299,8 +308,36 @@
     );
     const cut = rows.length < found.curve.length;
     const note = cut ? say("shortened", { shown: rows.length, rows: found.curve.length }) : say("whole");
-    const table = element("table", { class: "lab-table" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines));
-    return element("details", {}, element("summary", {}, say("table")), element("div", { class: "lab-wide", tabindex: "0", role: "region", "aria-label": say("table") }, table), element("p", {}, note));
+    return folded("table", note, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines));
+  }
+
+  /** The places to keep of a list whose ends both stay, evenly apart and no more than a limit. */
+  function spaced(list, limit) {
+    const last = list.length - 1;
+    let step = 1;
+    while (last % step || last / step >= limit) step++;
+    return list.flatMap((_, at) => (at % step ? [] : [at]));
+  }
+
+  function mapTable(found) {
+    const { costs, acceptances, speedup, break_even: even } = found.map;
+    const limit = traced(find("#lab-shown"));
+    const [rows, columns] = [spaced(acceptances, limit).reverse(), spaced(costs, limit)];
+    const heads = columns.map((at) => element("th", { scope: "col" }, shown(costs[at])));
+    const over = [
+      element("tr", {}, element("th", { rowspan: "2" }, say("axis_acceptance")), element("th", { colspan: String(columns.length), scope: "colgroup" }, say("axis_cost"))),
+      element("tr", {}, ...heads),
+    ];
+    const line = (head, texts) => element("tr", {}, element("th", { scope: "row" }, head), ...texts.map((text) => element("td", {}, text)));
+    const lines = rows.map((row) => line(shown(acceptances[row]), columns.map((at) => shown(speedup[row][at]))));
+    lines.push(line(say("break_even"), columns.map((at) => (even[at] === null ? say("never") : shown(even[at])))));
+    const note = say("map_shortened", { shown: rows.length, rows: acceptances.length, across: columns.length, columns: costs.length });
+    return folded("map_table", note, element("thead", {}, ...over), element("tbody", {}, ...lines));
+  }
+
+  function folded(name, note, ...parts) {
+    const held = element("div", { class: "lab-wide", tabindex: "0", role: "region", "aria-label": say(name) }, element("table", { class: "lab-table" }, ...parts));
+    return element("details", { "data-table": name }, element("summary", {}, say(name)), held, element("p", {}, note));
   }
 
   function exports(found) {

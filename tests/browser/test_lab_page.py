@@ -185,11 +185,53 @@ def test_wrong_rates_are_refused_with_the_limits_of_a_rate(watched, site: Path, 
 
 
 def test_a_shortened_table_says_so_and_a_whole_one_too(page) -> None:
-    shown = page.locator("#lab-found tbody tr").count()
-    assert f"shortened: {shown} of 17 rows" in page.text_content("#lab-found details")
+    table = page.locator("#lab-found [data-table=table]")
+    shown = table.locator("tbody tr").count()
+    assert f"shortened: {shown} of 17 rows" in table.text_content()
     assert len(json.loads(saved(page, "Export the report (JSON)"))["curve"]) == 17
     page.get_by_role("button", name="Load an example").click()
-    assert "The table is whole" in page.text_content("#lab-found details")
+    assert "The table is whole" in table.text_content()
+
+
+def test_the_map_is_a_table_too_short_on_screen_and_whole_in_the_export(page) -> None:
+    table = page.locator("#lab-found [data-table=map_table]")
+    told = json.loads(saved(page, "Export the report (JSON)"))["map"]
+    heads = table.locator("thead tr").last.locator("th").all_text_contents()
+    lines = [line.locator("th, td").all_text_contents() for line in table.locator("tbody tr").all()]
+    columns = [told["costs"].index(float(head)) for head in heads]
+    rows = [told["acceptances"].index(float(line[0])) for line in lines[:-1]]
+    assert {0, len(told["costs"]) - 1} <= {*columns} and {0, len(told["acceptances"]) - 1} <= {*rows}
+    for row, line in zip(rows, lines, strict=False):
+        assert [float(text) for text in line[1:]] == [round(told["speedup"][row][at], 3) for at in columns]
+    even = [told["break_even"][at] for at in columns]
+    assert None in even
+    assert lines[-1][1:] == ["out of reach" if each is None else f"{each:.3f}".rstrip("0") for each in even]
+    most = int(page.locator("#lab-shown data").get_attribute("value"))
+    assert len(rows) <= most and len(columns) <= most
+    assert f"{len(rows)} of 21 acceptances, {len(columns)} of 11 latencies" in table.text_content()
+
+
+OFF = {
+    "lab.html": ("costs 1.2 times a plain token, and the map ends at 1", "nothing is drafted", "The dot is"),
+    "lab.de.html": ("das 1.2-Fache eines Tokens ohne Entwurf", "Nichts wird entworfen", "Der Punkt ist"),
+}
+
+
+def test_a_setting_without_a_dot_says_so_beside_the_map(watched, site: Path, edition: str) -> None:
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    off, none, dot = OFF[edition]
+    for values, words, dots in (
+        ({"draft": 30}, dot, 1),
+        ({"draft": 36}, off, 0),
+        ({"draft": 3, "draft_length": 0}, none, 0),
+    ):
+        fill(page, **values)
+        figure = page.locator(".lab-drawings figure").last
+        assert figure.locator("circle").count() == dots
+        assert words in figure.locator("p").text_content()
+        assert words in figure.locator("svg").get_attribute("aria-label")
+        assert (dot in figure.locator("p").text_content()) == bool(dots)
 
 
 def test_no_result_is_told_before_a_prediction(page) -> None:
@@ -351,7 +393,8 @@ def test_axe_finds_nothing(watched, site: Path, edition: str, scheme: str) -> No
     page.wait_for_selector("#lab-found svg")
     page.locator("[data-exercise=budget] input").fill("2")
     page.locator("[data-exercise=budget] button").click()
-    page.click("#lab-found summary")
+    for fold in page.locator("#lab-found summary").all():
+        fold.click()
     found = Axe().run(page).response["violations"]
     assert [(each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in found] == []
 
