@@ -11,7 +11,7 @@
     [620, 410, 260].map((count, at) => `vllm:spec_decode_num_accepted_tokens_per_pos_total{position="${at}"} ${count}`).join("\n");
   const find = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const edition = find("#lab-messages").dataset.edition;
+  const { edition, decimal } = find("#lab-messages").dataset;
   const messages = Object.fromEntries(all("[data-message]").map((each) => [each.dataset.message, each.textContent]));
 
   const say = (name, values = {}) => messages[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
@@ -82,12 +82,21 @@
     find(`input[name=lab-${name}][value=${value}]`).checked = true;
   }
 
+  /** Rates in a text, with decimal points. Where the edition writes commas, one between digits is a decimal comma,
+      unless the rate has a point, or the text is nothing but whole numbers between commas. */
+  function listed(text) {
+    if (decimal !== ",") return text.split(/[\s,;]+/).filter(Boolean);
+    const parts = text.split(/[\s;]+/).map((part) => part.replace(/^,+|,+$/g, "")).filter(Boolean);
+    const commas = (part) => part.includes(".") || (parts.length === 1 && part.split(",").length > 2);
+    return parts.flatMap((part) => (commas(part) ? part.split(",") : part.replaceAll(",", ".")));
+  }
+
   /** What stands in the form, as it would be given to the arithmetic. */
   function given() {
     const found = { mode: chosen("mode"), meaning: chosen("meaning") };
     if (found.mode === "spread") found.meaning = "conditional";
     for (const name of Object.keys(Lab.FIELDS)) found[name] = typed(inputs[name]);
-    if (found.mode === "positions") found.rates = inputs.rates.value.split(/[\s,;]+/).filter(Boolean).map(Number);
+    if (found.mode === "positions") found.rates = listed(inputs.rates.value).map(Number);
     return found;
   }
 
@@ -362,7 +371,8 @@
     const told = element("p", { role: "status", class: "lab-status", "data-live": "" });
     const read = () => {
       try {
-        const found = Lab.pasted(area.value);
+        const plain = /^[\s\d.,;[\]]+$/.test(area.value);
+        const found = Lab.pasted(plain ? listed(area.value.replace(/[[\]]/g, " ")).join(" ") : area.value);
         const list = found.meaning === null;
         const meaning = found.meaning ?? (chosen("meaning") === "proposed" ? "conditional" : chosen("meaning"));
         take({ mode: "positions", meaning, rates: found.rates, draft_length: found.rates.length });

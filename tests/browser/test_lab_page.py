@@ -184,6 +184,48 @@ def test_wrong_rates_are_refused_with_the_limits_of_a_rate(watched, site: Path, 
     assert page.text_content("#lab-paste [role=status]") == RATES[edition]
 
 
+LISTED: dict[str, dict[str, list[float] | None]] = {
+    "lab.html": {
+        "0.9; 0.8": [0.9, 0.8],
+        "0.9,0.8 0.7\n1": [0.9, 0.8, 0.7, 1],
+        "1,1,0": [1, 1, 0],
+        "0,9; 0,8": None,
+    },
+    "lab.de.html": {
+        "0,9; 0,8": [0.9, 0.8],
+        "0,9;0,8;": [0.9, 0.8],
+        "0,9 0,8\n0,1": [0.9, 0.8, 0.1],
+        "0,9, 0,8": [0.9, 0.8],
+        "1; 0,5; 0": [1, 0.5, 0],
+        "0,1": [0.1],
+        "0.9,0.8": [0.9, 0.8],
+        "0.9, 0.8; 0.7": [0.9, 0.8, 0.7],
+        "1,1,0": [1, 1, 0],
+        "1, 0": [1, 0],
+        "0,9,0,8": None,
+        "1,0,1; 0,5": None,
+    },
+}
+
+
+def test_rates_are_typed_and_pasted_with_the_decimals_of_the_edition(
+    watched, site: Path, edition: str
+) -> None:
+    page = watched.open((site / edition).as_uri())
+    page.check("input[name=lab-mode][value=positions]")
+    for text, wanted in LISTED[edition].items():
+        fill(page, draft_length=0, rates=text.replace("\n", " "))
+        if wanted is None:
+            assert page.get_attribute("#lab-rates", "aria-invalid") == "true", text
+        else:
+            assert f"rates={'+'.join(map(lab.number, wanted))}" in page.evaluate("location.hash"), text
+        fill(page, draft_length=0, rates="0.25")
+        page.fill("#lab-text", text)
+        page.locator("#lab-paste button").first.click()
+        kept = [0.25] if wanted is None else wanted
+        assert page.input_value("#lab-rates") == ", ".join(map(lab.number, kept)), text
+
+
 def test_a_shortened_table_says_so_and_a_whole_one_too(page) -> None:
     table = page.locator("#lab-found [data-table=table]")
     shown = table.locator("tbody tr").count()
