@@ -6,6 +6,8 @@
   const SHELF = "specdec-lab-notebook";
   const NOTEBOOK = "specdec-sidechannels/lab-notebook/1";
   const ASKED = { understand: ["counterexample"], implement: ["expected", "observed"], investigate: ["transfer"] };
+  const SENTENCE = { letters: 40, words: 5 };
+  const NEAR = 0.001; // the page shows three decimals
   const EXAMPLE =
     "vllm:spec_decode_num_drafts_total 1000\n" +
     [620, 410, 260].map((count, at) => `vllm:spec_decode_num_accepted_tokens_per_pos_total{position="${at}"} ${count}`).join("\n");
@@ -514,6 +516,32 @@
     return element("div", {}, element("label", { for: control.id }, say(key)), control);
   }
 
+  /** Whether a text is as long as a sentence, in characters and in different words. */
+  function explains(text) {
+    const words = new Set(text.toLowerCase().match(/\p{L}{2,}/gu));
+    return text.trim().length >= SENTENCE.letters && words.size >= SENTENCE.words;
+  }
+
+  /** Whether expected and observed are what a run on the entry's input gives, computed here again. */
+  function reproduced(entry) {
+    try {
+      const found = Lab.report(entry.input?.[0] ?? {});
+      const speed = find(`[data-exercise="${entry.exercise}"]`)?.dataset.asks === "speedup";
+      const gives = speed ? [found.speedup, found.speedup] : [found.expected, found.observed];
+      return [entry.expected, entry.observed].every((value, at) => Math.abs(value - gives[at]) < NEAR);
+    } catch (error) {
+      if (error instanceof Lab.Unusable) return false;
+      throw error;
+    }
+  }
+
+  /** The field in which an entry falls short of its stage, and the words for that; null where it marks the stage. */
+  function short(entry) {
+    const [field] = ASKED[entry.stage];
+    if (entry.stage === "implement") return reproduced(entry) ? null : [field, say("not_reproduced")];
+    return explains(String(entry[field] ?? "")) ? null : [field, say("not_explained", SENTENCE)];
+  }
+
   function add() {
     const stage = form.stage.value;
     const value = (name) => typed(form[name]);
@@ -526,11 +554,19 @@
     }
     const predicted = Number.isFinite(value("predicted")) ? value("predicted") : null;
     const text = (name) => form[name].value.trim();
-    pages.push({
+    const entry = {
       ...{ ...UNMARKED, stage, exercise: pending?.exercise ?? "", input: pending?.input ?? [current.settings], code: Lab.CODE, predicted },
       ...{ expected: value("expected"), observed: value("observed"), discrepancy: value("observed") - (predicted ?? value("expected")) },
       ...{ transfer: text("transfer"), counterexample: text("counterexample"), errors: text("errors"), edition },
-    });
+    };
+    const [field, words] = short(entry) ?? [];
+    if (field) {
+      form.input.value = Lab.text(entry.input.length > 1 ? entry.input : entry.input[0]);
+      form.told.textContent = words;
+      form[field].focus();
+      return;
+    }
+    pages.push(entry);
     pending = null;
     for (const name of ["predicted", "expected", "observed", "transfer", "counterexample", "errors", "input"]) form[name].value = "";
     keep();
@@ -598,7 +634,7 @@
     find("#lab-entries").replaceChildren(...(entries.length ? entries : [element("p", {}, say("empty"))]));
     for (const item of all("#lab-contract [data-stage]")) {
       const stage = item.dataset.stage;
-      const marked = pages.some((entry) => entry.stage === stage && ASKED[stage].every((name) => String(entry[name] ?? "").trim()));
+      const marked = pages.some((entry) => entry.stage === stage && !short(entry));
       item.classList.toggle("marked", marked);
       find(".lab-mark", item).textContent = say(marked ? "marked" : "unmarked");
     }

@@ -331,6 +331,76 @@ def test_stages_are_marked_by_entries_and_the_editions_share_them(page, site: Pa
     assert page.evaluate("JSON.parse(localStorage['specdec-lab-notebook']).entries") == []
 
 
+LACKING = {
+    "lab.html": ("at least 40 characters and 5 different words", "not what a run with this input gives"),
+    "lab.de.html": (
+        "mindestens 40 Zeichen und 5 verschiedene Wörter",
+        "nicht das, was ein Lauf mit dieser Eingabe",
+    ),
+}
+EXPLAINED = "If the prompts differ, the mean no longer says how long a round is."
+
+
+def test_an_entry_that_explains_nothing_marks_no_stage(watched, site: Path, edition: str) -> None:
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    for stage, field in (("understand", "counterexample"), ("investigate", "transfer")):
+        page.select_option("#lab-note-stage", stage)
+        page.fill("#lab-note-expected", "3")
+        page.fill("#lab-note-observed", "3")
+        for empty in ("x", "x" * 60, "no no no no no no no no no no no no no no no", "It is not so here."):
+            page.fill(f"#lab-note-{field}", empty)
+            page.locator("#lab-notebook button.first").click()
+            assert LACKING[edition][0] in page.text_content("#lab-notebook > [role=status]"), empty
+            assert page.locator("#lab-contract .marked").count() == 0
+        page.fill(f"#lab-note-{field}", EXPLAINED)
+        page.locator("#lab-notebook button.first").click()
+        marked = page.locator("#lab-contract .marked")
+        assert marked.evaluate_all("items => items.map((each) => each.dataset.stage)") == [stage]
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        page.wait_for_selector("#lab-found svg")
+
+
+def test_implement_is_marked_by_what_a_run_gives_and_by_no_other_numbers(
+    watched, site: Path, edition: str
+) -> None:
+    page = watched.open((site / edition).as_uri())
+    page.wait_for_selector("#lab-found svg")
+    fill(page, acceptance="0.7", draft_length="3")
+    told = lab.report({"acceptance": 0.7, "draft_length": 3})
+    mark = page.locator("#lab-contract [data-stage=implement]")
+    page.select_option("#lab-note-stage", "implement")
+    right = (f"{told['expected']:.3f}", f"{told['observed']:.3f}")
+    for expected, observed in (("1", "2"), (right[0], "2"), ("1", right[1]), right):
+        assert "marked" not in (mark.get_attribute("class") or "")
+        page.fill("#lab-note-expected", expected)
+        page.fill("#lab-note-observed", observed)
+        page.locator("#lab-notebook button.first").click()
+        if (expected, observed) != right:
+            assert LACKING[edition][1] in page.text_content("#lab-notebook > [role=status]")
+            assert json.loads(page.input_value("#lab-note-input"))["acceptance"] == 0.7
+    assert "marked" in (mark.get_attribute("class") or "")
+    page.evaluate(
+        """() => { const shelf = JSON.parse(localStorage["specdec-lab-notebook"]);
+             shelf.entries[0].observed = 9;
+             localStorage["specdec-lab-notebook"] = JSON.stringify(shelf); }"""
+    )
+    page.reload()
+    page.wait_for_selector("#lab-found svg")
+    assert "marked" not in (mark.get_attribute("class") or "")
+
+
+def test_a_speedup_that_an_exercise_told_can_be_written_down(page) -> None:
+    section = page.locator("[data-exercise=nothing_kept]")
+    section.locator("input").fill("0.5")
+    section.locator("button").click()
+    section.get_by_role("button", name="Write it down").click()
+    page.select_option("#lab-note-stage", "implement")
+    page.get_by_role("button", name="Add to the notebook").click()
+    assert "marked by your notebook" in page.locator("#lab-contract [data-stage=implement]").inner_text()
+
+
 def test_the_keyboard_reaches_every_control(page) -> None:
     page.focus("#lab-draft_length")
     page.keyboard.press("Control+A")
@@ -406,6 +476,9 @@ def test_no_numeral_is_made_outside_what_is_live(watched, site: Path, edition: s
         section.locator("button.first").last.click()
     page.click("[data-preset=draft-greedy] button")
     page.fill("#lab-note-counterexample", "7 times")
+    page.locator("#lab-notebook button.first").click()
+    page.fill("#lab-note-counterexample", f"7 times. {EXPLAINED}")
+    page.fill("#lab-note-transfer", f"7 times. {EXPLAINED}")
     page.locator("#lab-notebook button.first").click()
     made = page.evaluate(
         """() => { const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
