@@ -265,9 +265,9 @@
   function dotOf(found) {
     const { draft, plain } = found.settings;
     const cost = draft / plain;
-    const most = found.map.costs.at(-1);
+    const end = found.map.costs.at(-1);
     const [name, values] =
-      found.acceptance.equivalent === null ? ["dot_none", {}] : cost > most ? ["dot_off", { ratio: shown(cost), most: shown(most) }] : ["dot", {}];
+      found.acceptance.equivalent === null ? ["dot_none", {}] : cost > end ? ["dot_off", { ratio: shown(cost), end: shown(end) }] : ["dot", {}];
     return { cost, shown: name === "dot", note: `${say("map_note")} ${say(name, values)}` };
   }
 

@@ -168,7 +168,7 @@ def test_what_is_pasted_is_read_or_refused(page) -> None:
 
 
 RATES = {
-    "lab.html": "Load a preset or paste at most 16 rates, each between 0 and 1.",
+    "lab.html": "Load a preset or paste up to 16 rates, each between 0 and 1.",
     "lab.de.html": "Eine Voreinstellung laden oder höchstens 16 Raten einfügen, jede zwischen 0 und 1.",
 }
 
