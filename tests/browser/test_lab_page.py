@@ -134,7 +134,7 @@ def test_presets_fit_a_phone_with_their_buttons_and_whole_words(
     page.wait_for_selector("#lab-found svg")
     for button in page.locator("[data-preset] button").all():
         box = button.bounding_box()
-        assert 0 <= box["x"] and box["x"] + box["width"] <= width
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
     hidden, broken = page.evaluate(
         """() => { const held = document.querySelector(".lab-presets").closest(".lab-wide");
              const walker = document.createTreeWalker(held, NodeFilter.SHOW_TEXT);
