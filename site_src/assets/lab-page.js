@@ -6,12 +6,14 @@
   const SHELF = "specdec-lab-notebook";
   const NOTEBOOK = "specdec-sidechannels/lab-notebook/1";
   const ASKED = { understand: ["counterexample"], implement: ["expected", "observed"], investigate: ["transfer"] };
+  const SENTENCE = { letters: 40, words: 5 };
+  const NEAR = 0.001; // the page shows three decimals
   const EXAMPLE =
     "vllm:spec_decode_num_drafts_total 1000\n" +
     [620, 410, 260].map((count, at) => `vllm:spec_decode_num_accepted_tokens_per_pos_total{position="${at}"} ${count}`).join("\n");
   const find = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const edition = find("#lab-messages").dataset.edition;
+  const { edition, decimal } = find("#lab-messages").dataset;
   const messages = Object.fromEntries(all("[data-message]").map((each) => [each.dataset.message, each.textContent]));
 
   const say = (name, values = {}) => messages[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
@@ -82,12 +84,21 @@
     find(`input[name=lab-${name}][value=${value}]`).checked = true;
   }
 
+  /** Rates in a text, with decimal points. Where the edition writes commas, one between digits is a decimal comma,
+      unless the rate has a point, or the text is nothing but whole numbers between commas. */
+  function listed(text) {
+    if (decimal !== ",") return text.split(/[\s,;]+/).filter(Boolean);
+    const parts = text.split(/[\s;]+/).map((part) => part.replace(/^,+|,+$/g, "")).filter(Boolean);
+    const commas = (part) => part.includes(".") || (parts.length === 1 && part.split(",").length > 2);
+    return parts.flatMap((part) => (commas(part) ? part.split(",") : part.replaceAll(",", ".")));
+  }
+
   /** What stands in the form, as it would be given to the arithmetic. */
   function given() {
     const found = { mode: chosen("mode"), meaning: chosen("meaning") };
     if (found.mode === "spread") found.meaning = "conditional";
     for (const name of Object.keys(Lab.FIELDS)) found[name] = typed(inputs[name]);
-    if (found.mode === "positions") found.rates = inputs.rates.value.split(/[\s,;]+/).filter(Boolean).map(Number);
+    if (found.mode === "positions") found.rates = listed(inputs.rates.value).map(Number);
     return found;
   }
 
@@ -160,7 +171,8 @@
 
   function problem(error) {
     const field = inputs[error.field] && error.field !== "rates" ? named(error.field) : error.field;
-    return say(`error_${error.code}`, { field, from: shown(error.least), to: shown(error.most) });
+    const { least, most } = error.code === "rates" ? Lab.FIELDS.acceptance : error; // its own limits count the rates
+    return say(`error_${error.code}`, { field, from: shown(least), to: shown(most), count: shown(error.most) });
   }
 
   function refuse(error) {
@@ -174,7 +186,7 @@
     const verdict = find("#lab-verdict");
     verdict.className = `lab-verdict ${found.verdict}`;
     verdict.textContent = say(found.verdict, { speedup: shown(found.speedup) });
-    find("#lab-found").replaceChildren(facts(found), drawings(found), curveTable(found), exports(found));
+    find("#lab-found").replaceChildren(facts(found), drawings(found), curveTable(found), mapTable(found), exports(found));
   }
 
   function fact(name, value, ...below) {
@@ -211,7 +223,7 @@
 
   const WIDE = 360;
   const HIGH = 250;
-  const EDGE = { left: 42, right: 8, top: 8, bottom: 36 };
+  const EDGE = { left: 48, right: 8, top: 8, bottom: 40 };
   const across = (share) => EDGE.left + share * (WIDE - EDGE.left - EDGE.right);
   const up = (share) => HIGH - EDGE.bottom - share * (HIGH - EDGE.top - EDGE.bottom);
 
@@ -222,11 +234,11 @@
       ...inner,
       shape("path", { class: "axis", fill: "none", d: `M${across(0)} ${up(1)}V${up(0)}H${across(1)}` }),
       shape("text", { x: across(0.5), y: HIGH - 4, "text-anchor": "middle" }, axisX),
-      shape("text", { x: -up(0.5), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, axisY),
+      shape("text", { x: -up(0.5), y: 13, transform: "rotate(-90)", "text-anchor": "middle" }, axisY),
     );
   }
 
-  const tickX = (share, text) => shape("text", { x: across(share), y: up(0) + 14, "text-anchor": "middle" }, text);
+  const tickX = (share, text) => shape("text", { x: across(share), y: up(0) + 16, "text-anchor": "middle" }, text);
   const tickY = (share, text) => shape("text", { x: across(0) - 5, y: up(share) + 4, "text-anchor": "end" }, text);
 
   function curveDrawing(found) {
@@ -249,6 +261,16 @@
     return frame(`${say("curve")}. ${find("#lab-verdict").textContent}`, say("axis_length"), say("axis_speedup"), ...bars, one, ...labels, ...sides);
   }
 
+  /** Where the setting lies among the map's costs, whether the map can show it, and the words beside the map. */
+  function dotOf(found) {
+    const { draft, plain } = found.settings;
+    const cost = draft / plain;
+    const end = found.map.costs.at(-1);
+    const [name, values] =
+      found.acceptance.equivalent === null ? ["dot_none", {}] : cost > end ? ["dot_off", { ratio: shown(cost), end: shown(end) }] : ["dot", {}];
+    return { cost, shown: name === "dot", note: `${say("map_note")} ${say(name, values)}` };
+  }
+
   function mapDrawing(found) {
     const { costs, acceptances, speedup, break_even: even } = found.map;
     const width = across(1 / costs.length) - across(0) + 0.5;
@@ -266,26 +288,25 @@
     const far = (cost) => across(middle(cost * (costs.length - 1), costs.length));
     const points = even.flatMap((acceptance, at) => (acceptance === null ? [] : [`${far(costs[at])},${high(acceptance)}`]));
     const marks = [shape("polyline", { points: points.join(" ") })];
-    const { draft, plain } = found.settings;
-    const equal = found.acceptance.equivalent;
-    if (equal !== null && draft <= plain) marks.push(shape("circle", { cx: far(draft / plain), cy: high(equal), r: 5 }));
+    const dot = dotOf(found);
+    if (dot.shown) marks.push(shape("circle", { cx: far(dot.cost), cy: high(found.acceptance.equivalent), r: 5 }));
     if (even[0] !== null && even[0] < 0.85) marks.push(shape("text", { class: "region", x: across(0.03), y: up(0.93) }, say("region_faster")));
     marks.push(shape("text", { class: "region", x: across(0.97), y: up(0.03), "text-anchor": "end" }, say("region_slower")));
     const ticks = [0, 0.5, 1].flatMap((share) => [
-      shape("text", { x: far(share), y: up(0) + 14, "text-anchor": "middle" }, String(share)),
+      shape("text", { x: far(share), y: up(0) + 16, "text-anchor": "middle" }, String(share)),
       shape("text", { x: across(0) - 5, y: high(share) + 4, "text-anchor": "end" }, String(share)),
     ]);
-    return frame(`${say("map")}. ${say("map_note")}`, say("axis_cost"), say("axis_acceptance"), ...cells, ...marks, ...ticks);
+    return frame(`${say("map")}. ${dot.note}`, say("axis_cost"), say("axis_acceptance"), ...cells, ...marks, ...ticks);
   }
 
   function drawings(found) {
     const figure = (name, drawing, note) =>
-      element("figure", {}, element("figcaption", {}, say(name)), drawing, ...(note ? [element("p", {}, say(note))] : []));
+      element("figure", {}, element("figcaption", {}, say(name)), drawing, ...(note ? [element("p", {}, note)] : []));
     return element(
       "div",
       { class: "lab-drawings" },
       figure("curve", curveDrawing(found)),
-      figure("map", mapDrawing(found), "map_note"),
+      figure("map", mapDrawing(found), dotOf(found).note),
     );
   }
 
@@ -298,8 +319,36 @@
     );
     const cut = rows.length < found.curve.length;
     const note = cut ? say("shortened", { shown: rows.length, rows: found.curve.length }) : say("whole");
-    const table = element("table", { class: "lab-table" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines));
-    return element("details", {}, element("summary", {}, say("table")), element("div", { class: "lab-wide", tabindex: "0", role: "region", "aria-label": say("table") }, table), element("p", {}, note));
+    return folded("table", note, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines));
+  }
+
+  /** The places to keep of a list whose ends both stay, evenly apart and no more than a limit. */
+  function spaced(list, limit) {
+    const last = list.length - 1;
+    let step = 1;
+    while (last % step || last / step >= limit) step++;
+    return list.flatMap((_, at) => (at % step ? [] : [at]));
+  }
+
+  function mapTable(found) {
+    const { costs, acceptances, speedup, break_even: even } = found.map;
+    const limit = traced(find("#lab-shown"));
+    const [rows, columns] = [spaced(acceptances, limit).reverse(), spaced(costs, limit)];
+    const heads = columns.map((at) => element("th", { scope: "col" }, shown(costs[at])));
+    const over = [
+      element("tr", {}, element("th", { rowspan: "2" }, say("axis_acceptance")), element("th", { colspan: String(columns.length), scope: "colgroup" }, say("axis_cost"))),
+      element("tr", {}, ...heads),
+    ];
+    const line = (head, texts) => element("tr", {}, element("th", { scope: "row" }, head), ...texts.map((text) => element("td", {}, text)));
+    const lines = rows.map((row) => line(shown(acceptances[row]), columns.map((at) => shown(speedup[row][at]))));
+    lines.push(line(say("break_even"), columns.map((at) => (even[at] === null ? say("never") : shown(even[at])))));
+    const note = say("map_shortened", { shown: rows.length, rows: acceptances.length, across: columns.length, columns: costs.length });
+    return folded("map_table", note, element("thead", {}, ...over), element("tbody", {}, ...lines));
+  }
+
+  function folded(name, note, ...parts) {
+    const held = element("div", { class: "lab-wide", tabindex: "0", role: "region", "aria-label": say(name) }, element("table", { class: "lab-table" }, ...parts));
+    return element("details", { "data-table": name }, element("summary", {}, say(name)), held, element("p", {}, note));
   }
 
   function exports(found) {
@@ -324,7 +373,8 @@
     const told = element("p", { role: "status", class: "lab-status", "data-live": "" });
     const read = () => {
       try {
-        const found = Lab.pasted(area.value);
+        const plain = /^[\s\d.,;[\]]+$/.test(area.value);
+        const found = Lab.pasted(plain ? listed(area.value.replace(/[[\]]/g, " ")).join(" ") : area.value);
         const list = found.meaning === null;
         const meaning = found.meaning ?? (chosen("meaning") === "proposed" ? "conditional" : chosen("meaning"));
         take({ mode: "positions", meaning, rates: found.rates, draft_length: found.rates.length });
@@ -339,8 +389,10 @@
       read();
     });
     find("#lab-paste").append(element("label", { for: "lab-text" }, say("paste")), area, button("read", read), example, told);
-    const head = find(".lab-presets thead tr");
-    head.append(element("th", {}, element("span", { class: "lab-quiet" }, say("load"))));
+    const heads = find(".lab-presets thead tr").cells;
+    const names = [...heads].map((each) => each.textContent);
+    heads[0].after(element("th", {}, element("span", { class: "lab-quiet" }, say("load"))));
+    find(".lab-presets").classList.add("stacked");
     for (const row of all("[data-preset]")) {
       const load = button("load", () => {
         const kept = all("data.num", row).slice(1, -1).map((mark) => Number(mark.getAttribute("value")));
@@ -349,7 +401,8 @@
         told.textContent = say("loaded", { source: row.cells[0].textContent });
       });
       load.setAttribute("aria-label", `${say("load")}: ${row.cells[0].textContent}`);
-      row.append(element("td", {}, load));
+      names.forEach((name, at) => row.cells[at].setAttribute("data-head", name));
+      row.cells[0].after(element("td", {}, load));
     }
   }
 
@@ -463,6 +516,32 @@
     return element("div", {}, element("label", { for: control.id }, say(key)), control);
   }
 
+  /** Whether a text is as long as a sentence, in characters and in different words. */
+  function explains(text) {
+    const words = new Set(text.toLowerCase().match(/\p{L}{2,}/gu));
+    return text.trim().length >= SENTENCE.letters && words.size >= SENTENCE.words;
+  }
+
+  /** Whether expected and observed are what a run on the entry's input gives, computed here again. */
+  function reproduced(entry) {
+    try {
+      const found = Lab.report(entry.input?.[0] ?? {});
+      const speed = find(`[data-exercise="${entry.exercise}"]`)?.dataset.asks === "speedup";
+      const gives = speed ? [found.speedup, found.speedup] : [found.expected, found.observed];
+      return [entry.expected, entry.observed].every((value, at) => Math.abs(value - gives[at]) < NEAR);
+    } catch (error) {
+      if (error instanceof Lab.Unusable) return false;
+      throw error;
+    }
+  }
+
+  /** The field in which an entry falls short of its stage, and the words for that; null where it marks the stage. */
+  function short(entry) {
+    const [field] = ASKED[entry.stage];
+    if (entry.stage === "implement") return reproduced(entry) ? null : [field, say("not_reproduced")];
+    return explains(String(entry[field] ?? "")) ? null : [field, say("not_explained", SENTENCE)];
+  }
+
   function add() {
     const stage = form.stage.value;
     const value = (name) => typed(form[name]);
@@ -475,11 +554,19 @@
     }
     const predicted = Number.isFinite(value("predicted")) ? value("predicted") : null;
     const text = (name) => form[name].value.trim();
-    pages.push({
+    const entry = {
       ...{ ...UNMARKED, stage, exercise: pending?.exercise ?? "", input: pending?.input ?? [current.settings], code: Lab.CODE, predicted },
       ...{ expected: value("expected"), observed: value("observed"), discrepancy: value("observed") - (predicted ?? value("expected")) },
       ...{ transfer: text("transfer"), counterexample: text("counterexample"), errors: text("errors"), edition },
-    });
+    };
+    const [field, words] = short(entry) ?? [];
+    if (field) {
+      form.input.value = Lab.text(entry.input.length > 1 ? entry.input : entry.input[0]);
+      form.told.textContent = words;
+      form[field].focus();
+      return;
+    }
+    pages.push(entry);
     pending = null;
     for (const name of ["predicted", "expected", "observed", "transfer", "counterexample", "errors", "input"]) form[name].value = "";
     keep();
@@ -547,7 +634,7 @@
     find("#lab-entries").replaceChildren(...(entries.length ? entries : [element("p", {}, say("empty"))]));
     for (const item of all("#lab-contract [data-stage]")) {
       const stage = item.dataset.stage;
-      const marked = pages.some((entry) => entry.stage === stage && ASKED[stage].every((name) => String(entry[name] ?? "").trim()));
+      const marked = pages.some((entry) => entry.stage === stage && !short(entry));
       item.classList.toggle("marked", marked);
       find(".lab-mark", item).textContent = say(marked ? "marked" : "unmarked");
     }
