@@ -35,6 +35,9 @@ def begin(folder: Path) -> Begun:
     left = {path.name: text.decode() for path, text in wanted.items() if path.name in SHARED and _taken(path)}
     new = {path: data for path, data in wanted.items() if path.name not in left}
     taken = [path for path in (*new, folder / "findings") if _taken(path)]
+    taken += dict.fromkeys(
+        each for path in new for each in path.parents if _taken(each) and not each.is_dir()
+    )
     if taken:
         raise Refused(_refusal(path, top) for path in taken)
     for path, data in new.items():

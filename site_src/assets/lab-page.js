@@ -401,7 +401,7 @@
         told.textContent = say("loaded", { source: row.cells[0].textContent });
       });
       load.setAttribute("aria-label", `${say("load")}: ${row.cells[0].textContent}`);
-      names.forEach((name, at) => row.cells[at].setAttribute("data-head", name));
+      names.forEach((name, at) => at && row.cells[at].prepend(element("span", { class: "lab-head" }, name)));
       row.cells[0].after(element("td", {}, load));
     }
   }

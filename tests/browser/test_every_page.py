@@ -108,7 +108,8 @@ class TestOnAPhone:
         table.wait_for()
         table.focus()
         page.keyboard.press("ArrowRight")
-        page.wait_for_function("document.activeElement.scrollLeft > 0")
+        while not page.evaluate("document.activeElement.scrollLeft"):
+            page.wait_for_timeout(50)
         page.set_viewport_size({"width": 1280, "height": 800})
         table.wait_for(state="detached")
 
@@ -225,7 +226,7 @@ def test_links_and_anchors_lead_somewhere(site: Path) -> None:
 
 def test_the_front_page_is_light(watched, site: Path, serve) -> None:
     answers = []
-    watched.page.on("response", answers.append)
+    watched.page.on("response", lambda answer: answers.append(answer))
     watched.open(serve(site) + "index.html").wait_for_load_state("networkidle")
     loaded = {each.url: len(each.body()) for each in answers}
     assert {each.rpartition("/")[2].partition(".")[0] for each in loaded} >= {

@@ -74,6 +74,13 @@ def test_what_stands_in_its_place_is_named_and_nothing_is_written(repository: Pa
     assert taken.read_text() == "mine"
 
 
+def test_a_file_in_the_place_of_a_folder_is_named_and_nothing_is_written(repository: Path) -> None:
+    (repository / ".github").touch()
+    begun = call("init", repository)
+    assert begun.exit_code == 1 and ".github:1:1:" in begun.output
+    assert not (repository / "mkdocs.yml").exists() and not (repository / "findings").exists()
+
+
 def test_files_that_a_repository_has_for_other_reasons_are_left_and_the_lines_are_said(
     repository: Path,
 ) -> None:
