@@ -69,7 +69,14 @@ def watched(browser: playwright.Browser, options: dict[str, object]) -> Iterator
         lambda said: found.complaints.append(said.text) if said.type in ("error", "warning") else None,
     )
     found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
-    found.page.on("requestfailed", lambda request: found.complaints.append(f"failed: {request.url}"))
+    found.page.on(
+        "requestfailed",
+        lambda request: (
+            None
+            if request.failure == "net::ERR_ABORTED"  # the page was left before it came
+            else found.complaints.append(f"failed: {request.url}: {request.failure}")
+        ),
+    )
     found.page.on(
         "request",
         lambda request: (
