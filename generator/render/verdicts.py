@@ -19,9 +19,6 @@ from generator.render.environment import part
 from generator.render.figure import rule
 from generator.render.mark import Marker
 
-REGISTERED = "registered"
-"""The kind of payloads that hold bars set in advance."""
-
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 
 
@@ -81,7 +78,9 @@ def _whole(marker: Marker, evaluation: Evaluation) -> rule.Against | None:
 
 def _set_in_advance(opening: rule.Against | None) -> rule.Against | None:
     """An opening that is held against a bar which was committed before the data."""
-    return opening if opening and any(bar.leaf.payload.kind == REGISTERED for bar in opening.bars) else None
+    return (
+        opening if opening and any(bar.leaf.payload.kind == rule.REGISTERED for bar in opening.bars) else None
+    )
 
 
 def _scale(opening: rule.Against | None) -> tuple[object, ...] | None:
@@ -138,7 +137,7 @@ def _compared(
     leaves = [known[str(each[0]), str(each[1])] for each in sides if isinstance(each, list) and is_leaf(each)]
     if len(leaves) < 2 or any(rule.has_interval(each) for each in leaves):
         return None
-    if brief and all(each.payload.kind != REGISTERED for each in leaves):
+    if brief and all(each.payload.kind != rule.REGISTERED for each in leaves):
         return None
     left, right = (marker.shown(_brief(each)) for each in leaves)
     words = Markup("{} {} {}").format(left, _SIGNS.get(str(sign), str(sign)), right)

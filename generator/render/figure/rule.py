@@ -20,6 +20,9 @@ from generator.render.mark import Marker
 
 PLACES_LIMIT = 12
 
+REGISTERED = "registered"
+"""The kind of payloads that hold bars set in advance."""
+
 
 @dataclass
 class Against:
@@ -189,7 +192,7 @@ def lines(marker: Marker, drawing: Against) -> list[Line]:
 
 def _words(bar: Shown, asked: str) -> str:
     """What stands before the number of a bar."""
-    advance = " the bar set in advance," if bar.leaf.payload.kind == "registered" else ""
+    advance = " the bar set in advance," if bar.leaf.payload.kind == REGISTERED else ""
     return (f"asked: {asked}" if asked else "against") + advance
 
 
